@@ -1,0 +1,1 @@
+//! What may come in and what may be kept, each a function to a verdict with a reason.

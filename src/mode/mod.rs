@@ -1,0 +1,1 @@
+//! What is worth remembering: mode files (types, concepts, wording), inheritance, checks.
