@@ -14,7 +14,11 @@ pub fn safe_text(text: &str) -> String {
             '\r' => {}
             '\u{0}'..='\u{1f}' => out.push(char::from_u32(0x2400 + ch as u32).unwrap_or('\u{fffd}')),
             '\u{7f}' => out.push('\u{2421}'),
-            '\u{80}'..='\u{9f}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+            '\u{80}'..='\u{9f}'
+            | '\u{200e}'
+            | '\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2066}'..='\u{2069}'
             | '\u{61c}' => out.push('\u{fffd}'),
             _ => out.push(ch),
         }
@@ -50,7 +54,9 @@ mod tests {
     #[test]
     fn a102_escape_sequences_never_pass() {
         let out = safe_text("\u{1b}]0;owned\u{7}\u{1b}[2Jx\u{9b}y\u{202e}z");
-        assert!(!out.contains('\u{1b}') && !out.contains('\u{7}') && !out.contains('\u{9b}') && !out.contains('\u{202e}'));
+        assert!(
+            !out.contains('\u{1b}') && !out.contains('\u{7}') && !out.contains('\u{9b}') && !out.contains('\u{202e}')
+        );
         assert!(out.contains("owned") && out.ends_with('z'));
     }
 
