@@ -17,6 +17,11 @@ pub struct Commit {
     pub sessions: Vec<SessionRow>,
     /// A model call that this answers, for accounting.
     pub call: Option<CallRow>,
+    /// Events that another session turned out to own (a fork was read before its original): ledger row and
+    /// memories resting only on such events move to that session, text and ids untouched.
+    pub owners: Vec<(EventKey, SessionId)>,
+    /// Events the client took back: memories resting only on them are marked abandoned.
+    pub retracted: Vec<EventKey>,
     /// Counters to add: (`lines.read`, 12), (`gate.2.secret`, 1), (`unknown.zz-new`, 1) …
     pub counters: Vec<(String, i64)>,
     /// Record time.
@@ -91,8 +96,25 @@ pub struct CursorRow {
     pub state: String,
     /// Set when the file is gone.
     pub gone: bool,
-    /// Bytes present when cmem first started: older work, read only by `backfill`.
+    /// Bytes present when cmem first started: older work, read only by `backfill`. 0: none (left).
+    ///
+    /// The backfill's own progress in `0..backlog_end` is a second row whose `file_id` ends in `#backlog`.
     pub backlog_end: u64,
+    /// Events counted in what is still unread of `0..backlog_end`.
+    pub backlog_events: u64,
+}
+
+/// A span in which recording was switched off by the user. Events whose time lies in it are never recorded,
+/// whenever they are read (A096). Kept as rows, so that any process can start or end one and the collector sees
+/// it through `data_version`. Store: `pause(session, now)`, `resume(session, now)`, `pauses()`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pause {
+    /// The session; `None`: every session.
+    pub session: Option<String>,
+    /// From, inclusive.
+    pub since: Timestamp,
+    /// Until, exclusive; `None`: still paused.
+    pub until: Option<Timestamp>,
 }
 
 /// What is known of a session.
