@@ -1,1 +1,4 @@
 //! What may come in and what may be kept, each a function to a verdict with a reason.
+
+pub mod correct;
+pub mod evidence;
