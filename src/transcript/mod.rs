@@ -7,3 +7,6 @@
 //! Absent from it: what an observer is, what is worth keeping.
 
 pub mod event;
+pub mod locate;
+pub mod tail;
+pub mod watch;
