@@ -13,6 +13,9 @@ use crate::memory::{AgentId, EventKey, SessionId, Timestamp};
 pub struct Event {
     /// The same wherever a copy of it is read.
     pub key: EventKey,
+    /// A second name, for copies that were given new uuids (old resumes, transcripts.md §11): an answer by its
+    /// message id and text, a prompt by its time and text. An event is a copy when either name is known.
+    pub alias: Option<EventKey>,
     /// Session (file name; for helper agents the parent's).
     pub session: SessionId,
     /// Helper agent whose file or sidechain it stands in.
@@ -39,6 +42,28 @@ pub struct Event {
     pub body: Body,
 }
 
+impl Event {
+    /// An event with nothing known of it but its key, session and body.
+    pub fn new(key: EventKey, session: SessionId, body: Body) -> Self {
+        Self {
+            key,
+            alias: None,
+            session,
+            agent: None,
+            parent_call: None,
+            time: None,
+            cwd: None,
+            branch: None,
+            version: None,
+            entrypoint: None,
+            turn: 0,
+            abandoned: false,
+            end_offset: 0,
+            body,
+        }
+    }
+}
+
 /// What happened.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Body {
@@ -56,6 +81,11 @@ pub enum Body {
     Title(String),
     /// A pull request was linked: its URL.
     PullRequest(String),
+    /// A title for another session: the one that holds the entry with this uuid (`summary` lines at the head of
+    /// a file speak of other files).
+    TitleFor(EventKey, String),
+    /// The user went back to an earlier prompt: what this file did in these turns lies on a dead branch.
+    Rewind(Rewind),
     /// These events (by entry uuid or key) were taken back by the client.
     Retraction(Vec<EventKey>),
     /// The user's act or another machine's words that start a turn but are no prompt of a person
@@ -94,6 +124,17 @@ pub struct Prompt {
     pub about: Option<EventKey>,
     /// Pictures and documents that came with it.
     pub attachments: u32,
+    /// Typed by a program, not a person (`-p`, SDK; E51).
+    pub program: bool,
+}
+
+/// A span of turns that was rewound away (A144). The work was done all the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rewind {
+    /// First abandoned turn ([`Event::turn`]).
+    pub first: u32,
+    /// Last abandoned turn.
+    pub last: u32,
 }
 
 /// How a tool call came out.
@@ -148,6 +189,8 @@ pub struct ToolFacts {
     pub found: Option<u64>,
     /// Size of an output kept in a side file.
     pub persisted_bytes: Option<u64>,
+    /// Id of the background task that was started.
+    pub background: Option<String>,
 }
 
 /// One finished answer.
@@ -186,4 +229,22 @@ pub struct Notice {
     pub kind: &'static str,
     /// Its text.
     pub text: String,
+}
+
+impl Body {
+    /// The word for it in `cmem events`, the ledger and the counters.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Prompt(_) => "prompt",
+            Self::Tool(_) => "tool",
+            Self::Answer(_) => "answer",
+            Self::TurnEnd(_) => "turn_end",
+            Self::Compaction => "compaction",
+            Self::Title(_) | Self::TitleFor(..) => "title",
+            Self::PullRequest(_) => "pull_request",
+            Self::Rewind(_) => "rewind",
+            Self::Retraction(_) => "retraction",
+            Self::Notice(_) => "notice",
+        }
+    }
 }
