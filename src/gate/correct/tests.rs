@@ -4,6 +4,7 @@ use crate::transcript::event::{Body, ToolCall, ToolFacts, ToolOutcome};
 
 fn event(key: &str, name: &str, path: &str, outcome: ToolOutcome) -> Event {
     Event {
+        alias: None,
         key: EventKey::from(key),
         session: SessionId::from("s"),
         agent: None,

@@ -127,6 +127,7 @@ fn an_orphan_result_counts_by_its_own_record() {
 #[test]
 fn relative_paths_stand_in_their_own_cwd() {
     let event = |cwd: &str, path: &str| Event {
+        alias: None,
         key: EventKey::from("k"),
         session: SessionId::from("s"),
         agent: None,
