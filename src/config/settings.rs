@@ -127,7 +127,10 @@ pub struct RecordSettings {
     pub marker: String,
     /// Path globs and project names never recorded, injected or found.
     pub exclude: Vec<String>,
-    /// Tools whose calls are never observed.
+    /// Working directories of other memory tools' own sessions (A042). Kept apart from `exclude`, so that a list of
+    /// one's own does not switch them on again.
+    pub foreign_observers: Vec<String>,
+    /// Tools whose calls are never observed; `*` stands for any text.
     pub skip_tools: Vec<String>,
     /// Transcript roots to read besides Claude Code's own.
     pub roots: Vec<String>,
@@ -140,7 +143,10 @@ impl Default for RecordSettings {
         Self {
             mode: "all".into(),
             marker: ".cmem-record".into(),
-            exclude: vec!["~/.claude-mem/**".into()],
+            exclude: Vec::new(),
+            foreign_observers: ["~/.claude-mem/**", "~/.claude-mem-rs/**", "~/.claude/homunculus/**"]
+                .map(String::from)
+                .to_vec(),
             skip_tools: [
                 "ListMcpResourcesTool",
                 "SlashCommand",
