@@ -26,7 +26,7 @@ fn a005_plain_words_that_decline_are_a_skip() {
         "Nothing worth recording here.",
         "Nothing.",
         "No observation needed here.",
-        "No <observation> needed.",
+        "Nothing for an <observation> here.",
         "skipping this one",
         "the endpoint returned 401 unauthorized so nothing to record",
         "特に記録すべきことはありません。",
