@@ -1,1 +1,16 @@
-//! The pipeline, running.
+//! The pipeline, running: from the bytes of a transcript to a row in the database.
+//!
+//! Two threads. The *intake* follows files, reads what is new, joins it to events and puts them through gates 0–2. The
+//! *collector* proper keeps events until they have an outcome, asks the observer, and writes rows, ledger and
+//! cursors in one transaction. `progress` is the rule that ties the two: a cursor moves only behind events that have
+//! an outcome. What waits in memory is lost with the process and read again from the cursor; nothing else needs to be
+//! kept.
+//!
+//! Absent from it: who is watching (`bus` tells whoever listens and may drop).
+
+pub mod bus;
+pub mod health;
+pub mod lock;
+pub mod order;
+pub mod progress;
+pub mod ready;

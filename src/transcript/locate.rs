@@ -23,12 +23,8 @@ pub const HEAD_BYTES: usize = 64 * 1024;
 /// How a root came to be read. Shown by `status` and `doctor`, so that no source is charged unseen (A054).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RootOrigin {
-    /// `$CLAUDE_CONFIG_DIR`.
-    ConfigDir,
-    /// `~/.claude`.
-    Home,
-    /// `$XDG_CONFIG_HOME/claude`, used by clients around 1.0.30.
-    Xdg,
+    /// A configuration folder of Claude Code: `$CLAUDE_CONFIG_DIR`, else `~/.claude` and the XDG one.
+    Claude,
     /// Named in the settings (`record.roots`).
     Settings,
 }
@@ -51,54 +47,20 @@ impl Root {
     }
 }
 
-/// What the roots are made from: values of the environment and of the settings.
-#[derive(Clone, Debug, Default)]
-pub struct RootHints {
-    /// `CLAUDE_CONFIG_DIR`. Several folders may be given, separated by commas.
-    pub claude_config_dir: Option<String>,
-    /// The user's home.
-    pub home: Option<PathBuf>,
-    /// `XDG_CONFIG_HOME`.
-    pub xdg_config_home: Option<String>,
-    /// `record.roots`; `~/` stands for the home.
-    pub extra: Vec<String>,
-}
-
-/// The folders to read. With `CLAUDE_CONFIG_DIR` that one alone (A147), else `~/.claude` and, if it is there, the XDG
-/// one; always those of the settings. No other agent's folders (A054).
-pub fn roots(hints: &RootHints) -> Vec<Root> {
+/// The folders to read: Claude Code's own (`config::Dirs::claude`) and those named in the settings. No other
+/// agent's folders (A054). `~/` in a setting stands for `home`.
+pub fn roots(claude: &[PathBuf], named: &[String], home: Option<&Path>) -> Vec<Root> {
     let mut found: Vec<Root> = Vec::new();
     let mut add = |path: PathBuf, origin: RootOrigin| {
         if !found.iter().any(|root| root.path == path) {
             found.push(Root { path, origin });
         }
     };
-    match hints.claude_config_dir.as_deref().map(str::trim).filter(|text| !text.is_empty()) {
-        Some(text) => {
-            let whole = normal(text);
-            if whole.is_dir() || !text.contains(',') {
-                add(whole, RootOrigin::ConfigDir);
-            } else {
-                for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
-                    add(normal(part), RootOrigin::ConfigDir);
-                }
-            }
-        }
-        None => {
-            if let Some(home) = &hints.home {
-                add(home.join(".claude"), RootOrigin::Home);
-            }
-            let xdg = match hints.xdg_config_home.as_deref().filter(|text| Path::new(text).is_absolute()) {
-                Some(text) => Some(PathBuf::from(text)),
-                None => hints.home.as_ref().map(|home| home.join(".config")),
-            };
-            if let Some(path) = xdg.map(|dir| dir.join("claude")).filter(|path| path.is_dir()) {
-                add(path, RootOrigin::Xdg);
-            }
-        }
+    for path in claude {
+        add(normal(path), RootOrigin::Claude);
     }
-    for text in &hints.extra {
-        let path = match (text.strip_prefix("~/"), &hints.home) {
+    for text in named {
+        let path = match (text.strip_prefix("~/"), home) {
             (Some(rest), Some(home)) => home.join(rest),
             _ => PathBuf::from(text),
         };
@@ -107,11 +69,11 @@ pub fn roots(hints: &RootHints) -> Vec<Root> {
     found
 }
 
-/// A configured folder in Unicode NFC, as the client normalises it, unless only the text as given exists.
-fn normal(text: &str) -> PathBuf {
+/// A configuration folder in Unicode NFC, as the client normalises it, unless only the name as given exists.
+fn normal(given: &Path) -> PathBuf {
+    let Some(text) = given.to_str() else { return given.to_owned() };
     let composed = PathBuf::from(text.nfc().collect::<String>());
-    let given = PathBuf::from(text);
-    if !composed.exists() && given.exists() { given } else { composed }
+    if !composed.exists() && given.exists() { given.to_owned() } else { composed }
 }
 
 /// What a file is, by place and name.
@@ -393,33 +355,21 @@ mod tests {
 
     const ID: &str = "22222222-0000-4000-8000-000000000002";
 
-    fn hints(config: Option<&str>, home: &Path) -> RootHints {
-        RootHints { claude_config_dir: config.map(str::to_owned), home: Some(home.to_owned()), ..RootHints::default() }
+    #[test]
+    fn a147_only_the_folders_handed_in_are_read() {
+        let found = roots(&["/w/cc".into()], &[], Some(Path::new("/home/u")));
+        assert_eq!(found.iter().map(Root::projects).collect::<Vec<_>>(), [PathBuf::from("/w/cc/projects")]);
+        assert_eq!(roots(&["/w/cc".into(), "/w/cc".into()], &[], None).len(), 1);
     }
 
     #[test]
-    fn a147_the_config_dir_variable_alone_decides() {
-        let home = tempfile::tempdir().unwrap();
-        fs::create_dir_all(home.path().join(".claude/projects")).unwrap();
-        let paths = |found: Vec<Root>| found.into_iter().map(|root| root.projects()).collect::<Vec<_>>();
-        assert_eq!(paths(roots(&hints(Some("/w/cc"), home.path()))), [PathBuf::from("/w/cc/projects")]);
-        assert_eq!(
-            paths(roots(&hints(Some("/w/cc,/w/dd"), home.path()))),
-            [PathBuf::from("/w/cc/projects"), PathBuf::from("/w/dd/projects")]
-        );
-        assert_eq!(paths(roots(&hints(None, home.path()))), [home.path().join(".claude/projects")]);
-        fs::create_dir_all(home.path().join(".config/claude")).unwrap();
-        assert_eq!(roots(&hints(None, home.path())).len(), 2);
-    }
-
-    #[test]
-    fn a054_no_other_agents_folder_is_read_unless_named() {
+    fn a054_another_agents_folder_is_read_only_when_named() {
         let home = tempfile::tempdir().unwrap();
         fs::create_dir_all(home.path().join(".codex/sessions")).unwrap();
-        let mut hints = hints(None, home.path());
-        assert!(roots(&hints).iter().all(|root| !root.path.ends_with("sessions")));
-        hints.extra = vec!["~/.codex/sessions".into()];
-        let named = roots(&hints);
+        let claude = home.path().join(".claude");
+        let found = roots(&[claude.clone()], &[], Some(home.path()));
+        assert_eq!(found, [Root { path: claude.clone(), origin: RootOrigin::Claude }]);
+        let named = roots(&[claude], &["~/.codex/sessions".into()], Some(home.path()));
         assert_eq!(named.last().map(Root::projects), Some(home.path().join(".codex/sessions")));
     }
 
