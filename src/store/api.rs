@@ -22,6 +22,11 @@ pub struct Commit {
     pub owners: Vec<(EventKey, SessionId)>,
     /// Events the client took back: memories resting only on them are marked abandoned.
     pub retracted: Vec<EventKey>,
+    /// Turns that were rewound away: session, first and last prompt number. Their memories are marked abandoned
+    /// (A144); the work was done all the same.
+    pub rewound: Vec<(SessionId, u32, u32)>,
+    /// Titles for the session that holds the entry with this uuid (an event key, or the part of one before `#`).
+    pub titles: Vec<(EventKey, String)>,
     /// Counters to add: (`lines.read`, 12), (`gate.2.secret`, 1), (`unknown.zz-new`, 1) …
     pub counters: Vec<(String, i64)>,
     /// Record time.
@@ -59,6 +64,8 @@ pub enum Outcome {
 pub struct LedgerRow {
     /// Event.
     pub key: EventKey,
+    /// Its second name (`Event::alias`): whoever asks for the one or the other finds this row.
+    pub alias: Option<EventKey>,
     /// Session it was read in first.
     pub session: SessionId,
     /// `prompt`, `tool`, `answer` …
