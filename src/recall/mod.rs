@@ -3,4 +3,7 @@
 //! `query` reads what a user types, `find` answers it, `timeline` shows what lies around a moment, `context` and
 //! `file_context` choose what a session is told, `render` writes lines. Absent from it: terminals, sockets.
 
+pub mod context;
+pub mod note;
 pub mod query;
+pub mod render;
