@@ -1,0 +1,21 @@
+//! `cmem inspect`: what the reader finds in transcripts.
+
+use std::process::ExitCode;
+
+use super::{CliError, Ctx};
+
+/// Arguments.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct Args {
+    /// Transcript files or folders
+    #[arg(value_name = "PATH", required = true)]
+    pub paths: Vec<std::path::PathBuf>,
+    /// One JSON object a file
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Runs the command.
+pub fn run(_args: Args, _ctx: &Ctx) -> Result<ExitCode, CliError> {
+    Err(CliError::unavailable("inspect"))
+}

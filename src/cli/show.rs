@@ -1,0 +1,21 @@
+//! `cmem show`: memories in full.
+
+use std::process::ExitCode;
+
+use super::{CliError, Ctx};
+
+/// Arguments.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct Args {
+    /// Ids of memories
+    #[arg(value_name = "ID", required = true)]
+    pub ids: Vec<i64>,
+    /// One JSON document
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Runs the command.
+pub fn run(_args: Args, _ctx: &Ctx) -> Result<ExitCode, CliError> {
+    Err(CliError::unavailable("show"))
+}
