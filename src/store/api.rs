@@ -175,8 +175,11 @@ pub struct CallRow {
 /// Hard conditions of a list or search. Empty means no condition.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Filter {
-    /// Project roots, worktrees and aliases included by the caller.
+    /// Projects by root (`ROOT`: with worktrees and former names; `=ROOT`: the main checkout alone;
+    /// `ROOT#WORKTREE`: one worktree).
     pub projects: Vec<String>,
+    /// The same words, for projects left out (excluded by a setting).
+    pub not_projects: Vec<String>,
     /// Type ids.
     pub types: Vec<String>,
     /// Type ids left out.
@@ -227,3 +230,242 @@ pub struct PageKey {
     /// Row.
     pub id: MemoryId,
 }
+
+/// How a store is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// The file is made and brought up to date where needed.
+    ReadWrite,
+    /// Nothing is created or changed; a newer file can be read as far as it goes.
+    ReadOnly,
+}
+
+/// In which order rows come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Order {
+    /// By event time, newest first; equal times by id, highest first.
+    #[default]
+    Newest,
+    /// The other way round.
+    Oldest,
+    /// Best match first (searches only), over the newest two thousand hits.
+    Relevance,
+}
+
+impl PageKey {
+    /// The page behind `memory`.
+    pub fn of(memory: &crate::memory::Memory) -> Self {
+        Self { created_ms: crate::memory::millis(memory.created_at), id: memory.id }
+    }
+}
+
+/// One hit of a search.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hit {
+    /// The row; the one that stands for it when the hit was folded into another.
+    pub memory: crate::memory::Memory,
+    /// Higher is better; 0 when the order was by time.
+    pub score: f64,
+}
+
+/// What a search found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Hits {
+    /// In the order asked for.
+    pub hits: Vec<Hit>,
+    /// More rows match than were asked for.
+    pub more: bool,
+}
+
+/// The short form of a row, for a list kept in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TitleRow<'a> {
+    /// Row.
+    pub id: MemoryId,
+    /// Event time in milliseconds.
+    pub created_ms: i64,
+    /// Kind.
+    pub kind: Kind,
+    /// Type id.
+    pub type_id: &'a str,
+    /// Number of the project (`ProjectInfo::id`); 0 unknown.
+    pub project: i64,
+    /// Title.
+    pub title: &'a str,
+    /// Subtitle.
+    pub subtitle: &'a str,
+    /// Facts, as a JSON array.
+    pub facts: &'a str,
+    /// Estimated tokens to read it.
+    pub tokens: u32,
+    /// Always injected.
+    pub pinned: bool,
+    /// Never injected.
+    pub excluded: bool,
+}
+
+/// A project with its figures.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ProjectInfo {
+    /// Row; also `TitleRow::project`.
+    pub id: i64,
+    /// Identity: absolute path.
+    pub root: String,
+    /// Label.
+    pub name: String,
+    /// Linked worktree, if this row is one.
+    pub worktree: Option<String>,
+    /// Root of the project it was renamed or merged into.
+    pub alias_of: Option<String>,
+    /// Switched off by the user.
+    pub excluded: bool,
+    /// Observations.
+    pub observations: u64,
+    /// Summaries.
+    pub summaries: u64,
+    /// Prompts.
+    pub prompts: u64,
+    /// Newest event time.
+    pub last_at: Option<Timestamp>,
+}
+
+impl ProjectInfo {
+    /// The word for `Filter::projects` that names this row alone if it is a worktree, else the project with all
+    /// its worktrees and former names.
+    pub fn key(&self) -> String {
+        match &self.worktree {
+            Some(worktree) => format!("{}#{worktree}", self.root),
+            None => self.root.clone(),
+        }
+    }
+}
+
+/// A session with its figures.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SessionInfo {
+    /// Session.
+    pub session: SessionId,
+    /// Project label; empty when unknown.
+    pub project: String,
+    /// Project identity; empty when unknown.
+    pub project_root: String,
+    /// Title; empty when it has none.
+    pub title: String,
+    /// First event.
+    pub started_at: Option<Timestamp>,
+    /// Last event.
+    pub last_at: Option<Timestamp>,
+    /// Prompts seen.
+    pub prompts: u32,
+    /// The user's last words.
+    pub last_prompt: String,
+    /// Observations kept.
+    pub observations: u32,
+    /// Summaries kept.
+    pub summaries: u32,
+}
+
+/// How many memories a type has.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TypeCount {
+    /// Kind.
+    pub kind: Kind,
+    /// Type id.
+    #[serde(rename = "type")]
+    pub type_id: String,
+    /// Rows.
+    pub n: u64,
+    /// Estimated tokens to read them all.
+    pub tokens: u64,
+}
+
+/// What one hour of event time holds. Hours are counted in UTC from 1970.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct HourCount {
+    /// Hours since 1970.
+    pub hour: i64,
+    /// Type id.
+    #[serde(rename = "type")]
+    pub type_id: String,
+    /// Kind.
+    pub kind: Kind,
+    /// Rows.
+    pub n: u64,
+    /// Tokens to read them.
+    pub tokens: u64,
+    /// Tokens spent to produce them.
+    pub work_tokens: u64,
+}
+
+/// An event's row in the ledger, as kept.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LedgerEntry {
+    /// Event.
+    pub key: EventKey,
+    /// Session.
+    pub session: SessionId,
+    /// What kind of event.
+    pub kind: String,
+    /// Event time.
+    pub time: Option<Timestamp>,
+    /// When it was decided.
+    pub recorded_at: Timestamp,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// Gate that decided.
+    pub gate: u8,
+    /// Why.
+    pub reason: String,
+    /// Call that decided.
+    pub call: Option<i64>,
+    /// Memories that rest on it, also deleted ones.
+    pub memories: Vec<MemoryId>,
+}
+
+/// A named fact in the store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StateRow {
+    /// Name, dotted: `collector.heartbeat`.
+    pub key: String,
+    /// Value, its form is its writer's business.
+    pub value: String,
+    /// When it was set.
+    pub at: Timestamp,
+}
+
+/// A field that an undo would overwrite though it changed since.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Conflict {
+    /// `memory`, `project` or `session`.
+    pub what: String,
+    /// Its row.
+    pub id: i64,
+    /// Which field; empty: the whole row (gone, or back already).
+    pub field: String,
+    /// What the step left there.
+    pub expected: String,
+    /// What is there now.
+    pub found: String,
+}
+
+/// Calls of one outcome for one project in a span of time.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Spend {
+    /// Project root; empty when unknown.
+    pub project_root: String,
+    /// `stored`, `skipped`, `retried`, `paused`, `quarantined`.
+    pub outcome: String,
+    /// Calls.
+    pub calls: u64,
+    /// Input tokens, uncached.
+    pub input_tokens: u64,
+    /// Input tokens from cache.
+    pub cached_tokens: u64,
+    /// Output tokens.
+    pub output_tokens: u64,
+    /// US dollars.
+    pub cost: f64,
+}
+
+/// Every kind of row.
+pub const ALL_KINDS: [Kind; 3] = [Kind::Observation, Kind::Summary, Kind::Prompt];
