@@ -7,6 +7,45 @@
 //! Absent from it: what an observer is, what is worth keeping.
 
 pub mod event;
-pub mod locate;
-pub mod tail;
-pub mod watch;
+
+pub mod lines;
+
+mod shrink;
+
+mod head;
+
+mod json;
+
+mod content;
+
+mod outcome;
+
+pub mod entry;
+
+pub mod repair;
+
+mod time;
+
+pub mod speaker;
+
+pub mod counts;
+
+mod key;
+
+mod context;
+
+mod calls;
+
+mod answers;
+
+mod queue;
+
+mod tree;
+
+mod sidechain;
+
+mod state;
+
+mod turn;
+
+pub mod reader;
