@@ -119,6 +119,7 @@ pub const KEYS: &[Key] = &[
     k("observer.key_file", Accepts::Text, "File that holds the API key"),
     k("observer.key_command", Accepts::Text, "Command that prints the API key"),
     k("observer.linger", Accepts::Number(0.0, 3600.0), "Seconds a burst is gathered before it is asked about"),
+    k("observer.gather", Accepts::Number(0.0, 3600.0), "Seconds that events of a running turn may wait for company"),
     k("observer.retry_min", Accepts::Number(0.0, 86_400.0), "Seconds before the first retry"),
     k("observer.retry_max", Accepts::Number(0.0, 86_400.0), "Longest pause between retries, in seconds"),
     k("observer.turn_timeout", Accepts::Number(0.05, 86_400.0), "Seconds one answer may take"),

@@ -45,6 +45,8 @@ pub struct ObserverSettings {
     pub key_command: String,
     /// Seconds a burst is gathered before it is asked about.
     pub linger: f64,
+    /// Seconds that events of a running turn may wait for company; the end of the turn makes them due at once.
+    pub gather: f64,
     /// First back-off after a failure, in seconds.
     pub retry_min: f64,
     /// Longest back-off, in seconds.
@@ -80,6 +82,7 @@ impl Default for ObserverSettings {
             key_file: String::new(),
             key_command: String::new(),
             linger: 2.0,
+            gather: 60.0,
             retry_min: 2.0,
             retry_max: 300.0,
             turn_timeout: 180.0,
@@ -87,7 +90,7 @@ impl Default for ObserverSettings {
             slots: 2,
             batch_chars: 60_000,
             batch_events: 60,
-            context_tokens: 100_000,
+            context_tokens: 40_000,
             language: String::new(),
             mode: "code".into(),
             helper_reads: "fold".into(),

@@ -33,6 +33,21 @@ impl Batch {
         self.events.iter().map(|event| &event.key)
     }
 
+    /// Everything but the events.
+    pub fn clone_frame(&self) -> Self {
+        Self {
+            session: self.session.clone(),
+            project: self.project.clone(),
+            cwd: self.cwd.clone(),
+            branch: self.branch.clone(),
+            agent: self.agent.clone(),
+            prompt_number: self.prompt_number,
+            prompt: self.prompt.clone(),
+            events: Vec::new(),
+            closes_turn: self.closes_turn,
+        }
+    }
+
     /// Time of the last timed event.
     pub fn ended_at(&self) -> Option<Timestamp> {
         self.events.iter().rev().find_map(|event| event.time)
