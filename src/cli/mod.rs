@@ -43,6 +43,7 @@ pub mod serve;
 pub mod show;
 pub mod status;
 pub mod timeline;
+pub mod transcripts;
 pub mod trash;
 pub mod tui;
 pub mod watch;

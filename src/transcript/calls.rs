@@ -211,7 +211,7 @@ fn facts(name: &str, input: &str, output: &str, how: ToolOutcome, outcome: Optio
             Some((0, 0)) if facts.created => Some((lines_of(it.content), 0)),
             patch => patch,
         };
-        facts.agent = it.agent.filled().map(str::to_owned);
+        facts.agent = it.agent.filled().or(it.teammate.filled()).map(str::to_owned);
         facts.found = it.found.filter(|_| matches!(name, "Grep" | "Glob" | "LS" | ""));
         facts.persisted_bytes = it.persisted;
         facts.background = it.background.filled().map(str::to_owned);

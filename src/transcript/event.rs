@@ -81,8 +81,7 @@ pub enum Body {
     Title(String),
     /// A pull request was linked: its URL.
     PullRequest(String),
-    /// A title for another session: the one that holds the entry with this uuid (`summary` lines at the head of
-    /// a file speak of other files).
+    /// A title for the session that holds the entry with this uuid, mostly another one (`summary` lines; E74).
     TitleFor(EventKey, String),
     /// The user went back to an earlier prompt: what this file did in these turns lies on a dead branch.
     Rewind(Rewind),

@@ -1,18 +1,20 @@
 //! Claude Code's transcript files as events (transcripts.md is the format; its edge cases have tests by number).
 //!
-//! `lines` frames bytes, `entry` reads one line tolerantly, `speaker` says who speaks, `turn` finds where turns
-//! begin and end, `event` is what comes out, `reader` runs the five over one file. These are pure. `locate`,
-//! `tail` and `watch` touch the disk.
+//! `lines` frames bytes, `repair` and `entry` read one line tolerantly, `speaker` says who speaks, `turn` finds
+//! where turns begin and end, `event` is what comes out, `reader` runs them over one file. These are pure.
+//! `locate`, `tail` and `watch` touch the disk.
 //!
 //! Absent from it: what an observer is, what is worth keeping.
 
 pub mod event;
 
+// Bytes to lines.
+
 pub mod lines;
 
 mod shrink;
 
-mod head;
+// A line to entries.
 
 mod json;
 
@@ -24,11 +26,13 @@ pub mod entry;
 
 pub mod repair;
 
+mod head;
+
 mod time;
 
-pub mod speaker;
+// Entries to events.
 
-pub mod counts;
+pub mod speaker;
 
 mod key;
 
@@ -40,12 +44,24 @@ mod answers;
 
 mod queue;
 
-mod tree;
-
 mod sidechain;
 
+mod tree;
+
 mod state;
+
+pub mod counts;
 
 mod turn;
 
 pub mod reader;
+
+pub mod inspect;
+
+// The disk.
+
+pub mod locate;
+
+pub mod tail;
+
+pub mod watch;

@@ -32,6 +32,8 @@ pub struct Outcome<'a> {
     pub stderr: Option<&'a RawValue>,
     /// Helper agent.
     pub agent: Text<'a>,
+    /// Helper agent of a team, which has no file of its own name.
+    pub teammate: Text<'a>,
     /// Files or matches found.
     pub found: Option<u64>,
     /// Size of an output kept in a side file.
@@ -120,7 +122,8 @@ impl<'de> Visitor<'de> for OutcomeVisitor {
                 Field::Content => out.content = Some(map.next_value()?),
                 Field::Stdout => out.stdout = Some(map.next_value()?),
                 Field::Stderr => out.stderr = Some(map.next_value()?),
-                Field::AgentId | Field::AgentIdSnake => out.agent = map.next_value()?,
+                Field::AgentId => out.agent = map.next_value()?,
+                Field::AgentIdSnake => out.teammate = map.next_value()?,
                 Field::NumMatches | Field::NumFiles => out.found = map.next_value::<Count>()?.0.max(out.found),
                 Field::NumLines => out.found = out.found.max(map.next_value::<Count>()?.0),
                 Field::Persisted => out.persisted = map.next_value::<Count>()?.0,

@@ -176,3 +176,6 @@ fn read_entries(machine: &mut Machine, line: Line<'_>, counts: bool, out: &mut V
 
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+mod tests_corpus;

@@ -691,8 +691,9 @@ impl Machine {
         let session = &self.role.session;
         let leaf = entry.leaf.filled();
         let (key, body) = match leaf {
-            Some(leaf) if rank == 1 && !self.seen_lines.contains(mark(leaf)) => {
-                // A summary at the head of a file speaks of another session (E74).
+            Some(leaf) if rank == 1 => {
+                // A summary speaks of the session that holds its leaf, mostly another one (E74). Whether it is this
+                // file's own would depend on how much of the file was read: that is for the ledger to say.
                 let key = EventKey(format!("title:{}", digest(&[leaf, title])));
                 (key, Body::TitleFor(EventKey::from(leaf), title.to_owned()))
             }
