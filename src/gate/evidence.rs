@@ -156,7 +156,8 @@ fn kind_of(name: &str) -> Kind {
 fn reads(call: &ToolCall) -> Touched {
     let mut touched = Touched::default();
     if call.outcome == ToolOutcome::Ok {
-        touched.read.extend(subject(call));
+        // A long output that the client keeps in a side file of its own is no file of the user's.
+        touched.read.extend(subject(call).filter(|path| !path.contains("/tool-results/")));
     }
     touched
 }

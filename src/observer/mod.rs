@@ -7,6 +7,7 @@
 pub mod batch;
 pub mod budget;
 pub mod machine;
+pub mod offline;
 pub mod outcome;
 pub mod price;
 pub mod prompt;

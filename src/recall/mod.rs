@@ -5,6 +5,7 @@
 
 pub mod context;
 pub mod file_context;
+pub mod find;
 pub mod note;
 pub mod query;
 pub mod render;

@@ -43,6 +43,17 @@ impl Roots {
         }
     }
 
+    /// `text` with the way to the project left out of the paths in it.
+    pub fn shorten(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for root in &self.roots {
+            if text.contains(root.as_str()) {
+                text = text.replace(&format!("{root}/"), "");
+            }
+        }
+        text
+    }
+
     /// `path` as kept. A relative one stands in `cwd`. Empty when it names a root itself.
     pub fn normalise(&self, path: &str, cwd: Option<&str>) -> String {
         let path = path.trim().trim_matches(['"', '\'']);
