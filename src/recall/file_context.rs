@@ -12,7 +12,7 @@ use crate::config::ContextSettings;
 use crate::memory::{Kind, Timestamp, estimate_tokens};
 
 use super::context::{Context, Place, Reason, Verdict};
-use super::note::Note;
+use crate::memory::Note;
 use super::render;
 
 /// Smaller files are read faster than notes about them.

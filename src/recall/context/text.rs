@@ -10,7 +10,7 @@ use jiff::civil::Date;
 
 use crate::config::ContextSettings;
 use crate::memory::{Kind, Timestamp, estimate_tokens};
-use crate::recall::note::Note;
+use crate::memory::Note;
 use crate::recall::render;
 
 use super::Place;
