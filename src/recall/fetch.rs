@@ -43,7 +43,12 @@ pub fn for_session(
 }
 
 /// Notes that name a file under any of its spellings, newest first.
-pub fn for_file(store: &Store, projects: &[String], not_projects: &[String], spellings: &[String]) -> Result<Vec<FileNote>> {
+pub fn for_file(
+    store: &Store,
+    projects: &[String],
+    not_projects: &[String],
+    spellings: &[String],
+) -> Result<Vec<FileNote>> {
     let phrases: Vec<Match> = spellings.iter().map(|path| Match::Phrase(path.clone())).collect();
     let wanted = Match::In(vec![Field::Files], Box::new(Match::Any(phrases)));
     let filter = Filter {

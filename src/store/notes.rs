@@ -35,7 +35,8 @@ fn read_note(row: &Row<'_>) -> rusqlite::Result<Note> {
     let (session, superseded): (i64, i64) = (row.get(6)?, row.get(14)?);
     let kind = rows::kind_of(row.get(1)?);
     // Only a summary's text is read; what is damaged is left empty and hides no other row.
-    let summary = if kind == Kind::Summary { serde_json::from_str(row.get_ref(16)?.as_str().unwrap_or("")).ok() } else { None };
+    let summary =
+        if kind == Kind::Summary { serde_json::from_str(row.get_ref(16)?.as_str().unwrap_or("")).ok() } else { None };
     Ok(Note {
         id: MemoryId(row.get(0)?),
         kind,
@@ -65,7 +66,8 @@ impl Store {
         let known = Projects::load(&self.conn)?;
         let mut off = known.excluded();
         off.extend(not_projects.iter().flat_map(|key| known.named(key)));
-        let mut ids: Vec<i64> = projects.iter().flat_map(|key| known.named(key)).filter(|id| !off.contains(id)).collect();
+        let mut ids: Vec<i64> =
+            projects.iter().flat_map(|key| known.named(key)).filter(|id| !off.contains(id)).collect();
         ids.sort_unstable();
         ids.dedup();
         let mut notes = Vec::new();

@@ -175,7 +175,8 @@ impl Search<'_> {
     fn run_auto(&self, sort: Sort, found: &mut Found) -> Result<()> {
         let query = self.ask.query;
         // Only misspelt words: the letters decide. A pattern alone: the text decides.
-        let fuzzy_only = query.groups.iter().flatten().all(|term| term.kind == super::query::TermKind::Fuzzy && !term.not);
+        let fuzzy_only =
+            query.groups.iter().flatten().all(|term| term.kind == super::query::TermKind::Fuzzy && !term.not);
         if fuzzy_only {
             return self.run_fuzzy(found);
         }
@@ -391,7 +392,8 @@ impl Search<'_> {
     }
 
     fn passes(&self, memory: &Memory, judge: &Judge) -> bool {
-        self.ask.query.checks.iter().all(|check| holds(check, memory, self.ask.is)) && judge.admits(&Fields::from(memory))
+        self.ask.query.checks.iter().all(|check| holds(check, memory, self.ask.is))
+            && judge.admits(&Fields::from(memory))
     }
 }
 

@@ -33,7 +33,8 @@ pub(super) fn titles(store: &Store, judge: &Judge, oldest: bool) -> Result<Vec<(
 /// Rows with nearly the letters of the query, best first.
 pub(super) fn fuzzy(store: &Store, query: &Query, limit: usize) -> Result<Vec<(MemoryId, f64)>> {
     let positive = query.groups.iter().filter_map(|group| group.iter().find(|term| !term.not));
-    let words: Vec<&str> = positive.filter(|term| term.kind != TermKind::Regex).map(|term| term.text.as_str()).collect();
+    let words: Vec<&str> =
+        positive.filter(|term| term.kind != TermKind::Regex).map(|term| term.text.as_str()).collect();
     if words.is_empty() {
         return Ok(Vec::new());
     }
@@ -41,9 +42,7 @@ pub(super) fn fuzzy(store: &Store, query: &Query, limit: usize) -> Result<Vec<(M
     // Each word is a pattern of its own; signs in it are letters.
     let patterns: Vec<Pattern> = words
         .iter()
-        .map(|word| {
-            Pattern::new(word, CaseMatching::Ignore, Normalization::Smart, nucleo::pattern::AtomKind::Fuzzy)
-        })
+        .map(|word| Pattern::new(word, CaseMatching::Ignore, Normalization::Smart, nucleo::pattern::AtomKind::Fuzzy))
         .collect();
     let near = Judge::misspelt(&words);
     let mut buffer = Vec::new();

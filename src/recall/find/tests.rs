@@ -39,11 +39,19 @@ fn reference() -> Store {
             type_id: "bugfix".into(),
             concepts: strings(&["gotcha"]),
             files_modified: strings(&["src/auth/refresh.rs"]),
-            ..memory("2026-03-01T10:00:00Z", "Fixed token refresh race", "The auth token was refreshed twice by two workers.")
+            ..memory(
+                "2026-03-01T10:00:00Z",
+                "Fixed token refresh race",
+                "The auth token was refreshed twice by two workers.",
+            )
         },
         NewMemory {
             files_read: strings(&["src/auth/keys.rs"]),
-            ..memory("2026-03-01T10:00:30Z", "Auth uses rotating keys", "Token lifetime is short. auth then token separated.")
+            ..memory(
+                "2026-03-01T10:00:30Z",
+                "Auth uses rotating keys",
+                "Token lifetime is short. auth then token separated.",
+            )
         },
         NewMemory {
             type_id: "decision".into(),
@@ -69,7 +77,11 @@ fn reference() -> Store {
         },
         NewMemory {
             kind: Kind::Prompt,
-            ..memory("2026-03-01T09:59:00Z", "please fix the auth token refresh 100%_done", "please fix the auth token refresh 100%_done")
+            ..memory(
+                "2026-03-01T09:59:00Z",
+                "please fix the auth token refresh 100%_done",
+                "please fix the auth token refresh 100%_done",
+            )
         },
     ])
 }
@@ -248,8 +260,15 @@ fn a109_scope_is_a_condition() {
     let query = read("token");
     let scope = Scope::project("/w/alpha", "alpha", Vec::new());
     let ask = |scope: &Scope| {
-        let ask =
-            Ask { query: &query, scope, engine: Engine::Auto, sort: Sort::Newest, limit: 9, meaning: Err("off"), is: None };
+        let ask = Ask {
+            query: &query,
+            scope,
+            engine: Engine::Auto,
+            sort: Sort::Newest,
+            limit: 9,
+            meaning: Err("off"),
+            is: None,
+        };
         let found = find(&store, &ask).unwrap();
         (found.scope, found.items.iter().map(|item| item.memory.id.0).collect::<Vec<_>>())
     };
@@ -263,7 +282,15 @@ fn a_limit_says_that_there_is_more() {
     let store = reference();
     let (query, scope) = (read("token"), Scope::default());
     for (limit, more) in [(1, true), (3, true), (4, false), (5, false)] {
-        let ask = Ask { query: &query, scope: &scope, engine: Engine::Words, sort: Sort::Newest, limit, meaning: Err(""), is: None };
+        let ask = Ask {
+            query: &query,
+            scope: &scope,
+            engine: Engine::Words,
+            sort: Sort::Newest,
+            limit,
+            meaning: Err(""),
+            is: None,
+        };
         let found = find(&store, &ask).unwrap();
         assert_eq!((found.items.len(), found.more), (limit.min(4), more), "{limit}");
     }
@@ -283,7 +310,15 @@ fn a_state_only_the_asker_knows_is_asked() {
     let store = reference();
     let (query, scope) = (read("is:in"), Scope::default());
     let is = |memory: &Memory, state: State| state == State::In && memory.id.0 == 3;
-    let ask = Ask { query: &query, scope: &scope, engine: Engine::Auto, sort: Sort::Newest, limit: 9, meaning: Err(""), is: Some(&is) };
+    let ask = Ask {
+        query: &query,
+        scope: &scope,
+        engine: Engine::Auto,
+        sort: Sort::Newest,
+        limit: 9,
+        meaning: Err(""),
+        is: Some(&is),
+    };
     let found = find(&store, &ask).unwrap();
     assert_eq!(found.items.iter().map(|item| item.memory.id.0).collect::<Vec<_>>(), [3]);
 }

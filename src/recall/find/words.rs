@@ -71,9 +71,7 @@ fn looked_up(term: &Term, open_end: bool) -> Option<Match> {
     Some(match term.kind {
         TermKind::Word if open_end => Match::Any(vec![Match::Prefix(text.clone()), Match::Forms(text)]),
         TermKind::Word => Match::Forms(text),
-        TermKind::TitleStart | TermKind::TitleIs => {
-            Match::In(vec![terms::Field::Title], Box::new(Match::Prefix(text)))
-        }
+        TermKind::TitleStart | TermKind::TitleIs => Match::In(vec![terms::Field::Title], Box::new(Match::Prefix(text))),
         // The end of a word is no word: the title is looked at on the row.
         TermKind::TitleEnd => return None,
         _ => Match::Phrase(text),
@@ -87,9 +85,7 @@ fn is_plain(term: &Term) -> bool {
 
 /// What full text has not decided: groups it could not look up, and terms that mean more than their words.
 pub fn judge_rest(query: &Query) -> Judge {
-    Judge::of(query, |group| {
-        group.iter().any(|term| term.not || term.kind != TermKind::Word || !is_plain(term))
-    })
+    Judge::of(query, |group| group.iter().any(|term| term.not || term.kind != TermKind::Word || !is_plain(term)))
 }
 
 /// Only what must not be there, and patterns: for answers that need not hold the words.

@@ -73,7 +73,6 @@ fn a105_what_is_no_syntax_is_literal() {
         "~",
         "-",
         "!",
-        "*",
         "http://x.y/z",
         "std::vec",
         "C:\\x",
