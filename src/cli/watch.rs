@@ -1,8 +1,15 @@
 //! `cmem watch`: the collector without a screen.
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
-use super::{CliError, Ctx};
+use super::{CliError, Ctx, print};
+use crate::collector::health::Paused;
+use crate::collector::input::Ask;
+use crate::collector::intake::Scope;
+use crate::collector::ready;
+use crate::collector::run::{Collector, Ended, Options, StartError};
+use crate::store::StoreError;
 
 /// Arguments.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -19,6 +26,119 @@ pub struct Args {
 }
 
 /// Runs the command.
-pub fn run(_args: Args, _ctx: &Ctx) -> Result<ExitCode, CliError> {
-    Err(CliError::unavailable("watch"))
+pub fn run(args: Args, ctx: &Ctx) -> Result<ExitCode, CliError> {
+    let mut options = options(ctx);
+    options.scope = Scope { once: args.once, from_start: args.from_start, reread: args.reread, ..Scope::default() };
+    let collector = Collector::start(options).map_err(cannot_start)?;
+    let signals = on_signal(collector.asker());
+    if let Some(socket) = ctx.env.get("NOTIFY_SOCKET") {
+        let _ = ready::notify(socket, "READY=1\nSTATUS=recording\n");
+    }
+    let ended = collector.wait();
+    if let Some(socket) = ctx.env.get("NOTIFY_SOCKET") {
+        let _ = ready::notify(socket, "STOPPING=1\n");
+    }
+    drop(signals);
+    match ended {
+        Ended::Done | Ended::Stopped => Ok(ExitCode::SUCCESS),
+        Ended::Paused(paused) => Err(paused_error(&paused)),
+        Ended::Failed(why) => Err(CliError::new("recording ended").cause(why).hint("run `cmem doctor`")),
+    }
+}
+
+/// The collector's options as every command uses them.
+pub fn options(ctx: &Ctx) -> Options {
+    let mut options = Options::new(ctx.dirs.clone(), ctx.env.clone(), ctx.settings.clone(), Arc::new(ctx.clock));
+    options.program = crate::config::program();
+    options
+}
+
+/// A start that failed, in words.
+pub fn cannot_start(error: StartError) -> CliError {
+    match error {
+        StartError::Taken(owner) => CliError::new("another collector already records here")
+            .cause(owner.owner())
+            .hint("stop that one first, or just use `cmem tui`: it shows what the running one records"),
+        StartError::Store(error @ StoreError::Newer { .. }) => {
+            CliError::new("the database is left as it is").cause(error).hint("update cmem")
+        }
+        error => CliError::new("recording could not start").cause(error).hint("run `cmem doctor`"),
+    }
+}
+
+fn paused_error(paused: &Paused) -> CliError {
+    let what = match paused.reason.as_str() {
+        "disk" => "the disk is full",
+        "quota" => "the account's limit is reached",
+        "auth" => "the observer is not signed in",
+        "billing" => "the account cannot be billed",
+        "model" => "the observer's model is unknown",
+        "budget" => "today's budget is spent",
+        other => other,
+    };
+    let error = CliError::state(format!("recording is paused: {what}"));
+    match paused.next_try.or(paused.until) {
+        Some(at) => error.cause(format!("tried again at {at:.0}")),
+        None => error,
+    }
+    .hint("what was read and not decided stays in the transcripts; the next run goes on there")
+}
+
+/// Handles signals until it is dropped.
+pub struct Signals {
+    #[cfg(unix)]
+    handle: signal_hook::iterator::Handle,
+    #[cfg(unix)]
+    thread: Option<std::thread::JoinHandle<()>>,
+}
+
+impl Drop for Signals {
+    fn drop(&mut self) {
+        #[cfg(unix)]
+        {
+            self.handle.close();
+            if let Some(thread) = self.thread.take() {
+                let _ = thread.join();
+            }
+        }
+    }
+}
+
+/// Asks the collector to stop on SIGINT and SIGTERM, and to look at everything on SIGHUP. A second SIGINT or SIGTERM
+/// ends the process as if there were no handler.
+#[cfg(unix)]
+pub fn on_signal(ask: impl Fn(Ask) + Send + 'static) -> Option<Signals> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    let mut signals = signal_hook::iterator::Signals::new([SIGHUP, SIGINT, SIGTERM]).ok()?;
+    let handle = signals.handle();
+    let thread = std::thread::Builder::new()
+        .name("signals".into())
+        .spawn(move || {
+            let mut asked = false;
+            for signal in signals.forever() {
+                match signal {
+                    SIGHUP => ask(Ask::Rescan),
+                    _ if asked => {
+                        let _ = signal_hook::low_level::emulate_default_handler(signal);
+                    }
+                    _ => {
+                        asked = true;
+                        ask(Ask::Stop);
+                    }
+                }
+            }
+        })
+        .ok()?;
+    Some(Signals { handle, thread: Some(thread) })
+}
+
+/// Control-C ends the process; the cursor makes that harmless.
+#[cfg(not(unix))]
+pub fn on_signal(_ask: impl Fn(Ask) + Send + 'static) -> Option<Signals> {
+    None
+}
+
+/// Says something while a long command runs.
+pub fn say(text: &str) {
+    print::say(format_args!("{text}"));
 }

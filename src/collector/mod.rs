@@ -9,8 +9,16 @@
 //! Absent from it: who is watching (`bus` tells whoever listens and may drop).
 
 pub mod bus;
+pub mod core;
+pub mod gather;
 pub mod health;
+pub mod input;
+pub mod intake;
+pub mod judge;
 pub mod lock;
 pub mod order;
 pub mod progress;
 pub mod ready;
+pub mod report;
+pub mod run;
+pub mod write;

@@ -49,13 +49,14 @@ impl<M> Progress<M> {
     }
 
     /// The file can be read again from `mark` for whatever it has not yielded so far. Marks behind a bar are dropped.
-    pub fn mark(&mut self, mark: M) {
+    pub fn mark(&mut self, mark: M, merge: impl FnOnce(&mut M, M)) {
         if self.barred {
             return;
         }
         let seq = self.low + self.decided.len() as Seq;
         match self.marks.back_mut() {
-            Some(last) if last.0 == seq => last.1 = mark,
+            // A later place behind the same events replaces the earlier one.
+            Some(last) if last.0 == seq => merge(&mut last.1, mark),
             _ => self.marks.push_back((seq, mark)),
         }
     }
@@ -72,6 +73,11 @@ impl<M> Progress<M> {
             found = self.marks.pop_front().map(|(_, mark)| mark);
         }
         found
+    }
+
+    /// The next mark that may be written now. Marks come in order.
+    pub fn ready_one(&mut self) -> Option<M> {
+        if self.has_ready() { self.marks.pop_front().map(|(_, mark)| mark) } else { None }
     }
 
     /// Whether a mark may be written now.
@@ -98,13 +104,17 @@ mod tests {
 
     use super::*;
 
+    fn replace<M>(old: &mut M, new: M) {
+        *old = new;
+    }
+
     #[test]
     fn a_mark_waits_for_every_event_before_it() {
         let mut progress = Progress::default();
-        progress.mark("start");
+        progress.mark("start", replace);
         assert_eq!(progress.ready(), Some("start"));
         let (first, second) = (progress.yielded(), progress.yielded());
-        progress.mark("behind two");
+        progress.mark("behind two", replace);
         progress.decide(second);
         assert_eq!(progress.ready(), None);
         progress.decide(first);
@@ -117,9 +127,9 @@ mod tests {
     fn what_was_left_out_bars_every_later_mark() {
         let mut progress = Progress::default();
         let first = progress.yielded();
-        progress.mark(1);
+        progress.mark(1, replace);
         progress.bar();
-        progress.mark(2);
+        progress.mark(2, replace);
         progress.decide(first);
         assert_eq!(progress.ready(), Some(1));
         assert_eq!(progress.ready(), None);
@@ -168,7 +178,7 @@ mod tests {
                         }
                         next += 1;
                     }
-                    Step::Mark => progress.mark(next),
+                    Step::Mark => progress.mark(next, replace),
                     Step::Decide(which) => {
                         if !open.is_empty() {
                             let (event, seq) = open.remove(which % open.len());

@@ -19,4 +19,4 @@ pub use settings::{
     BudgetSettings, ContextSettings, LogSettings, MeaningSettings, ObserverSettings, RecordSettings, Settings,
     TrashSettings, TuiSettings,
 };
-pub use system::{Env, SystemClock, current_dir, local_zone, monotonic};
+pub use system::{Env, SystemClock, current_dir, local_zone, monotonic, program};

@@ -94,6 +94,11 @@ pub fn local_zone() -> TimeZone {
     TimeZone::system()
 }
 
+/// Path of the running program, for whoever wants to know which one holds a lock. Empty where it cannot be told.
+pub fn program() -> String {
+    std::env::current_exe().map(|path| path.display().to_string()).unwrap_or_default()
+}
+
 /// The directory this process was started in. For the commands a person types, never for events: an event's project
 /// comes from its own line.
 pub fn current_dir() -> Option<PathBuf> {

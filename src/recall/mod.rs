@@ -4,8 +4,7 @@
 //! `file_context` choose what a session is told, `render` writes lines. Absent from it: terminals, sockets.
 
 pub mod context;
-pub mod fetch;
 pub mod file_context;
-pub mod find;
+pub mod note;
 pub mod query;
 pub mod render;

@@ -238,6 +238,12 @@ impl Store {
         Ok(out)
     }
 
+    /// How many sessions are known.
+    pub fn session_count(&self) -> Result<u64> {
+        let count: i64 = self.conn.prepare_cached("SELECT count(*) FROM session")?.query_row([], |row| row.get(0))?;
+        Ok(u64::try_from(count).unwrap_or(0))
+    }
+
     /// Sessions, the one with the newest event first. `projects` as in `Filter::projects`; `before` continues a page
     /// behind that time.
     pub fn sessions(
