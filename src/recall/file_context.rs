@@ -12,8 +12,8 @@ use crate::config::ContextSettings;
 use crate::memory::{Kind, Timestamp, estimate_tokens};
 
 use super::context::{Context, Place, Reason, Verdict};
-use super::note::Note;
 use super::render;
+use crate::memory::Note;
 
 /// Smaller files are read faster than notes about them.
 pub const MIN_BYTES: u64 = 1_500;

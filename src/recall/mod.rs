@@ -4,7 +4,8 @@
 //! `file_context` choose what a session is told, `render` writes lines. Absent from it: terminals, sockets.
 
 pub mod context;
+pub mod fetch;
 pub mod file_context;
-pub mod note;
+pub mod find;
 pub mod query;
 pub mod render;

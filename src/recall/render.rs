@@ -12,7 +12,7 @@ use jiff::tz::TimeZone;
 use crate::memory::{Timestamp, clip_chars, safe_line, safe_text};
 use crate::mode::Mode;
 
-use super::note::Note;
+use crate::memory::Note;
 
 /// The tag around everything that is given to a session. The gates strip what stands in it, so that a memory is
 /// never made from a memory.

@@ -53,11 +53,15 @@ mod read;
 /// Full text.
 mod search;
 
+/// Small rows for what a session is told.
+mod notes;
+
 /// What became of events, cursors, pauses, calls, counters, named facts.
 mod ledger;
 
 pub use api::{Access, Commit, Filter, Order, PageKey, Recorded};
 pub use error::{Result, StoreError};
+pub use notes::NotesWanted;
 
 /// One connection to the database.
 pub struct Store {

@@ -251,6 +251,11 @@ impl Machine {
             })
             .collect();
         claims.sort();
+        if probing {
+            // What failed before is not what finds out whether the service is back: it may be the trouble itself.
+            let tries = |id: &SessionId| self.sessions.get(id).and_then(|it| it.work.front()).map_or(0, |it| it.tries);
+            claims.sort_by_key(|it| tries(&it.session));
+        }
         let mut ending = self.sessions.values().filter(|it| it.run.as_ref().is_some_and(|run| run.ending)).count();
         let mut served: BTreeSet<SessionId> = BTreeSet::new();
         for claim in claims {

@@ -30,7 +30,7 @@ pub(super) struct Watched {
     pub flight: Option<Flight>,
     pub run: Option<Run>,
     digest: Digest,
-    span: Span,
+    pub span: Span,
     /// Frame of the last batch, for a summary asked for later.
     last: Option<Batch>,
     /// Last input or answer.
@@ -70,7 +70,7 @@ enum Digest {
 /// What the next summary is about.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Span {
-    /// There is something to sum up.
+    /// There is something to sum up: a batch of the span came to its end and was not given up.
     pub work: bool,
     /// The words that started it.
     pub prompt: Option<String>,
@@ -267,9 +267,9 @@ impl Watched {
             items.len() > behind_end && !items[items.len() - behind_end..].iter().any(|it| it.weight == Weight::Work);
         let events: Vec<Event> = items.into_iter().map(|it| it.observed.event).collect();
         self.span.take_in(&events);
-        self.span.work |= has_work || (closes_turn && substantial(&self.span.closing));
+        let to_sum_up = has_work || self.span.work || substantial(&self.span.closing);
         let batch = self.frame(events, project, closes_turn);
-        let expects = match (closes_turn && self.span.work, has_work) {
+        let expects = match (closes_turn && to_sum_up, has_work) {
             (true, true) => Expected::Both,
             (true, false) => Expected::Summary,
             (false, true) => Expected::Observations,

@@ -207,7 +207,12 @@ impl Machine {
             self.tally.add(outcome, reason);
             Call { outcome, reason: reason.to_owned(), ..call }
         });
-        let live = self.sessions.get(session).is_some_and(|it| it.live);
+        let given_up = call.as_ref().is_some_and(|it| it.outcome == CallOutcome::Quarantined);
+        let mut live = false;
+        if let Some(watched) = self.sessions.get_mut(session) {
+            live = watched.live;
+            watched.span.work |= !work.expects.summary() && !given_up;
+        }
         self.effects.push(Effect::Settle(Box::new(Settled {
             session: session.clone(),
             live,

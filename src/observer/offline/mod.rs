@@ -28,6 +28,8 @@ mod turn;
 mod work;
 
 #[cfg(test)]
+mod corpus_tests;
+#[cfg(test)]
 mod tests;
 
 use crate::memory::Draft;

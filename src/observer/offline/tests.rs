@@ -1,5 +1,5 @@
 //! Whole turns in, memories out, in several languages. Each fixture is a handful of lines:
-//! `U` request, `P` approved plan, `S` steering, `C` choice, `R` refusal with words, `A` answer, `T` tool call
+//! `U` request, `P` approved plan, `S` steering, `L` slash command, `C` choice, `R` refusal with words, `A` answer, `T` tool call
 //! (`T Tool {input} => outcome: output`), `END` and `INT` (interrupted).
 
 use super::*;
@@ -36,6 +36,7 @@ fn batch(script: &str) -> Batch {
                 prompt(if kind == "U" { PromptKind::Typed } else { PromptKind::Plan }, None)
             }
             "S" => prompt(PromptKind::Steering, None),
+            "L" => prompt(PromptKind::Slash, None),
             "C" => prompt(PromptKind::Choice, None),
             "R" => prompt(PromptKind::Rejection, last_call.clone()),
             "A" => Body::Answer(Answer { text: rest.to_owned(), closing: true, ..Answer::default() }),
@@ -263,7 +264,7 @@ fn a_refusal_with_words_is_kept_and_its_edit_is_not() {
     assert_eq!(drafts[0].raw_type, "decision");
     assert_eq!(drafts[0].title, "Never weaken an assertion, fix the code instead");
     assert_eq!(drafts[0].subtitle, "Refused: Edit tests/a.rs");
-    assert!(drafts[0].narrative.contains("Stopped by the user"));
+    assert!(drafts[0].narrative.contains("The user stopped"));
     let origin = crate::gate::correct::Origin { project: batch.project.clone(), ..Default::default() };
     let kept = crate::gate::correct::correct(drafts, &batch.events, &origin, &mode::code());
     assert_eq!(kept[0].files_modified, Vec::<String>::new());
@@ -338,7 +339,7 @@ fn an_interrupted_turn_claims_nothing() {
         "
         [feature] Add a dark theme toggle to the settings page
         - Changed: src/theme.ts (+3 −1)
-        | Stopped by the user before it was finished.",
+        | The user stopped this turn before its end.",
     );
 }
 
@@ -420,6 +421,8 @@ fn a026_routine_turns_give_nothing() {
         "U 看看目录\nT Bash ls => ok: a\nA 目录里只有一个文件 a。\nEND",
         "U run the tests\nT Bash cargo test => ok: test result: ok. 3 passed; 0 failed\nA All tests pass.\nEND",
         "U wait\nINT",
+        "L /model opus\nEND",
+        "U hello\nA Hello. What would you like to work on?\nL /compact\nEND",
         "U start the server\nT Bash npm start => stopped\nINT",
     ];
     for script in routine {

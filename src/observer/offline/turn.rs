@@ -75,6 +75,20 @@ pub fn split(batch: &Batch) -> Vec<Turn<'_>> {
     turns
 }
 
+/// A slash command of the client's own.
+fn is_client_command(text: &str) -> bool {
+    let name = text.trim_start_matches('/').split_whitespace().next().unwrap_or("");
+    CLIENT_COMMANDS.contains(&name)
+}
+
+#[rustfmt::skip]
+const CLIENT_COMMANDS: &[&str] = &[
+    "add-dir", "agents", "branch", "bug", "clear", "compact", "config", "context", "copy", "cost", "doctor", "effort", "exit", "export", "extra-usage", "fast", "feedback", "fork",
+    "help", "hooks", "ide", "init", "keybindings", "login", "logout", "mcp", "memory", "mobile", "model", "output-style", "permissions", "plugin", "privacy-settings", "quit",
+    "release-notes", "reload-plugins", "remote-control", "rename", "resume", "rewind", "sandbox", "skills", "stats", "status", "statusline", "tasks", "terminal-setup", "theme", "todos",
+    "upgrade", "usage", "vim", "voice",
+];
+
 impl<'a> Turn<'a> {
     fn add(&mut self, event: &'a Event) {
         self.events.push(event);
@@ -83,6 +97,8 @@ impl<'a> Turn<'a> {
         }
         match &event.body {
             Body::Prompt(prompt) => match prompt.kind {
+                // `/model`, `/compact` and the like work the client, not the agent.
+                PromptKind::Slash if is_client_command(&prompt.text) => {}
                 PromptKind::Typed | PromptKind::Slash | PromptKind::Plan if self.request.is_none() => {
                     self.request = Some(&prompt.text);
                     self.is_plan = prompt.kind == PromptKind::Plan;

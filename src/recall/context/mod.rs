@@ -16,7 +16,7 @@ use crate::config::ContextSettings;
 use crate::memory::{Kind, MemoryId, estimate_tokens};
 use crate::mode::Mode;
 
-use super::note::Note;
+use crate::memory::Note;
 
 pub use select::{Reason, Verdict};
 

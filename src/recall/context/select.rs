@@ -10,9 +10,9 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::config::ContextSettings;
+use crate::memory::Note;
 use crate::memory::{Kind, MemoryId, Source, Timestamp};
 use crate::mode::Mode;
-use crate::recall::note::Note;
 
 /// Why a candidate is in or out.
 #[derive(Clone, Debug, PartialEq, Eq)]

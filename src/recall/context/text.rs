@@ -9,8 +9,8 @@ use std::fmt::Write as _;
 use jiff::civil::Date;
 
 use crate::config::ContextSettings;
+use crate::memory::Note;
 use crate::memory::{Kind, Timestamp, estimate_tokens};
-use crate::recall::note::Note;
 use crate::recall::render;
 
 use super::Place;

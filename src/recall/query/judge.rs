@@ -100,13 +100,17 @@ impl Judge {
         Self { groups: groups.collect(), fields: query.fields.clone() }
     }
 
-    /// Only what full text cannot judge: phrases, negations, patterns, whole words, places in the title, and all
-    /// terms when the query says in which fields to look. Words are then matched by their stem, as full text does.
-    pub fn beyond_words(query: &Query) -> Self {
-        let plain = |group: &Vec<Term>| group.iter().all(|term| term.kind == TermKind::Word && !term.not);
-        let kept = query.groups.iter().filter(|group| !query.fields.is_empty() || !plain(group));
+    /// Only the groups that `keep` picks: those that another engine has not decided.
+    pub fn of(query: &Query, keep: impl Fn(&[Term]) -> bool) -> Self {
+        let kept = query.groups.iter().filter(|group| keep(group));
         let groups = kept.map(|group| group.iter().map(|term| Needle::new(term, true)).collect());
         Self { groups: groups.collect(), fields: query.fields.clone() }
+    }
+
+    /// Words that may be misspelt or shortened.
+    pub fn misspelt(words: &[&str]) -> Self {
+        let term = |word: &&str| Term { kind: TermKind::Fuzzy, text: (*word).to_owned(), not: false };
+        Self { groups: words.iter().map(|word| vec![Needle::new(&term(word), true)]).collect(), fields: Vec::new() }
     }
 
     /// Nothing to judge: everything passes.

@@ -208,6 +208,8 @@ impl Query {
                         query.fault(part, "needs a word on both sides", None);
                     }
                 }
+                // A lone star is everything (A106).
+                Body::Term(TermKind::Word, star) if star == "*" && !part.not => {}
                 Body::Term(kind, words) => match value::term(*kind, words) {
                     Ok(()) => {
                         let term = Term { kind: *kind, text: words.clone(), not: part.not };

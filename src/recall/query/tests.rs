@@ -73,7 +73,6 @@ fn a105_what_is_no_syntax_is_literal() {
         "~",
         "-",
         "!",
-        "*",
         "http://x.y/z",
         "std::vec",
         "C:\\x",
@@ -274,12 +273,9 @@ fn the_judge_finds_text_where_it_stands() {
     ] {
         assert!(!admits(text), "{text}");
     }
-    // Words that full text found by their stem are not asked again, unless a field is named.
-    let beyond = |text: &str| Judge::beyond_words(&read(text));
-    assert!(beyond("caching pools").is_empty());
-    assert!(!beyond("-cache").is_empty());
-    assert!(beyond("in:title pools").admits(&fields));
-    assert!(!beyond("in:title tokens").admits(&fields));
+    let negations = |text: &str| Judge::of(&read(text), |group| group.iter().all(|term| term.not));
+    assert!(negations("caching pools").is_empty() && !negations("-cache").is_empty());
+    assert!(!negations("nothing -lock").admits(&fields));
 }
 
 #[test]

@@ -56,6 +56,8 @@ CREATE INDEX memory_project ON memory (project, ord);
 CREATE INDEX memory_session ON memory (session, ord);
 CREATE INDEX memory_type ON memory (type, ord);
 CREATE INDEX memory_pinned ON memory (ord) WHERE pinned = 1;
+CREATE INDEX memory_summary ON memory (project, ord) WHERE kind = 1;
+CREATE INDEX memory_manual ON memory (project, ord) WHERE source = 2;
 CREATE INDEX memory_folded ON memory (folded_into) WHERE folded_into <> 0;
 CREATE INDEX memory_superseded ON memory (superseded_by) WHERE superseded_by <> 0;
 

@@ -1,7 +1,7 @@
-//! A memory as the telling side needs it: small, so that a session start reads a few hundred of them in well under
-//! a millisecond.
+//! A memory without its body: what the telling side needs. Small, so that a session start reads a few hundred of them
+//! in well under a millisecond.
 
-use crate::memory::{Kind, Memory, MemoryId, Source, Summary, Timestamp};
+use super::{Kind, Memory, MemoryId, Source, Summary, Timestamp};
 
 /// One memory, without its body.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,7 +20,7 @@ pub struct Note {
     pub concepts: Vec<String>,
     /// Event time.
     pub created_at: Timestamp,
-    /// Session; empty for memories that have none.
+    /// Session, as a key to group by (not its name); empty for memories that have none.
     pub session: String,
     /// A helper agent's work.
     pub helper: bool,
