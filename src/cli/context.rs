@@ -8,7 +8,10 @@ use super::CliError;
 use super::args::Global;
 use super::print::Terminal;
 use crate::config::{self, Dirs, Env, Overrides, Settings, SystemClock, Warning};
+use crate::hub::Hub;
 use crate::memory::{Clock, Timestamp};
+use crate::store::StoreError;
+use crate::store::api::Access;
 
 /// What every command is handed.
 #[derive(Clone, Debug)]
@@ -55,6 +58,15 @@ impl Ctx {
             warnings,
             overrides,
         })
+    }
+
+    /// The store, to be read; `None` if nothing was ever remembered.
+    pub fn reader(&self) -> Result<Option<Hub>, CliError> {
+        match Hub::open(&self.dirs, &self.settings, Access::ReadOnly, self.now()) {
+            Ok(hub) => Ok(Some(hub)),
+            Err(StoreError::Missing(_)) => Ok(None),
+            Err(error) => Err(CliError::store("the memories could not be read", &error)),
+        }
     }
 
     /// The present.

@@ -2,6 +2,8 @@
 
 use std::{fmt, io};
 
+use crate::store::StoreError;
+
 /// What a command failed with.
 #[derive(Debug)]
 pub struct CliError {
@@ -31,6 +33,21 @@ impl CliError {
     /// The command is defined, but its body is not part of this build.
     pub fn unavailable(command: &str) -> Self {
         Self::new(format!("`cmem {command}` is not available in this build"))
+    }
+
+    /// The store could not do it. `doing` says what, as in "the memories could not be read".
+    pub fn store(doing: &str, error: &StoreError) -> Self {
+        let hint = match error {
+            StoreError::Missing(_) => "`cmem tui` or `cmem watch` begins to remember",
+            StoreError::Busy => "try again in a moment; `cmem status` says who is at work",
+            StoreError::Full => "make room on the disk; nothing was lost",
+            StoreError::Newer { .. } => "use the newer cmem, or set CMEM_HOME to another place",
+            StoreError::ReadOnly | StoreError::Io { .. } => "`cmem config path` shows where it should be; check owner and modes",
+            StoreError::Foreign(_) => "move that file away, or set CMEM_HOME to another place",
+            StoreError::Corrupt(_) => "`cmem doctor` says what is damaged; backups lie beside the database",
+            _ => return Self::new(doing).cause(error),
+        };
+        Self::new(doing).cause(error).hint(hint)
     }
 
     /// Why it failed.
@@ -80,6 +97,13 @@ impl From<io::Error> for CliError {
             return Self { code: 0, closed_pipe: true, ..Self::new("the output was closed") };
         }
         Self::new("the output could not be written").cause(error)
+    }
+}
+
+/// A value could not be written as JSON: the writer failed, since our values always can be.
+impl From<serde_json::Error> for CliError {
+    fn from(error: serde_json::Error) -> Self {
+        Self::from(io::Error::from(error))
     }
 }
 

@@ -25,6 +25,8 @@ pub struct Args {
 struct Row<'a> {
     key: &'a str,
     kind: &'static str,
+    /// Beside the contract: how a prompt was said, how a call came out, by what a turn's end was known.
+    detail: Option<serde_json::Value>,
     session: &'a str,
     turn: u32,
     time: Option<String>,
@@ -92,6 +94,7 @@ fn row(event: &Event) -> Row<'_> {
     let mut row = Row {
         key: event.key.as_str(),
         kind: event.body.kind(),
+        detail: detail(&event.body),
         session: event.session.as_str(),
         turn: event.turn,
         time: event.time.map(|time| time.to_string()),
@@ -125,4 +128,15 @@ fn row(event: &Event) -> Row<'_> {
         Body::TurnEnd(_) | Body::Compaction | Body::Rewind(_) | Body::Retraction(_) => {}
     }
     row
+}
+
+fn detail(body: &Body) -> Option<serde_json::Value> {
+    match body {
+        Body::Prompt(prompt) => serde_json::to_value(&prompt.kind).ok(),
+        Body::Tool(call) => serde_json::to_value(call.outcome).ok(),
+        Body::TurnEnd(end) => serde_json::to_value(end).ok(),
+        Body::Notice(notice) => Some(notice.kind.into()),
+        Body::Answer(answer) if answer.closing => Some("closing".into()),
+        _ => None,
+    }
 }

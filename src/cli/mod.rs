@@ -8,6 +8,7 @@ pub mod context;
 pub mod error;
 pub mod filter;
 pub mod print;
+pub mod rows;
 
 pub mod add;
 pub mod backfill;

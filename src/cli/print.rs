@@ -81,7 +81,10 @@ pub enum Style {
 pub type Out = BufWriter<StdoutLock<'static>>;
 
 /// Writes data to stdout and flushes it.
-pub fn data(write: impl FnOnce(&mut Out) -> io::Result<()>) -> Result<(), CliError> {
+pub fn data<E>(write: impl FnOnce(&mut Out) -> Result<(), E>) -> Result<(), CliError>
+where
+    CliError: From<E>,
+{
     let mut out = BufWriter::new(io::stdout().lock());
     write(&mut out)?;
     out.flush()?;

@@ -44,6 +44,13 @@ pub fn load_with(dirs: &Dirs, env: &Env, overrides: &Overrides) -> (Settings, Ve
     (settings, warnings)
 }
 
+/// The text of a mode file in the user's folder. The id becomes a file name, so only such are looked for that can be
+/// nothing else (A101).
+pub fn mode_text(dirs: &Dirs, id: &str) -> Option<String> {
+    let plain = !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
+    plain.then(|| fs::read_to_string(dirs.modes().join(format!("{id}.json"))).ok()).flatten()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -72,6 +79,19 @@ mod tests {
         // As shipped, nothing in it is switched on: a copy follows later defaults.
         let as_shipped: toml::Table = DEFAULT_FILE.parse().unwrap();
         assert!(as_shipped.values().all(|section| section.as_table().unwrap().is_empty()));
+    }
+
+    #[test]
+    fn a101_a_mode_is_looked_for_in_its_folder_only() {
+        let home = tempfile::tempdir().unwrap();
+        let dirs = Dirs::under(home.path(), home.path());
+        fs::create_dir(dirs.modes()).unwrap();
+        fs::write(dirs.modes().join("mine.json"), "{}").unwrap();
+        fs::write(home.path().join("x.json"), "{}").unwrap();
+        assert_eq!(mode_text(&dirs, "mine").as_deref(), Some("{}"));
+        for id in ["../x", "", "mine.json", "/etc/passwd", "..\\x"] {
+            assert_eq!(mode_text(&dirs, id), None, "{id}");
+        }
     }
 
     #[test]

@@ -13,7 +13,7 @@ mod settings;
 mod system;
 
 pub use dirs::{Dirs, NoHome, expand_home, private_dir};
-pub use load::{DEFAULT_FILE, Overrides, load, load_with};
+pub use load::{DEFAULT_FILE, Overrides, load, load_with, mode_text};
 pub use merge::{File, Problem, Warning, merge, nearest};
 pub use settings::{
     BudgetSettings, ContextSettings, LogSettings, MeaningSettings, ObserverSettings, RecordSettings, Settings,

@@ -56,6 +56,11 @@ impl Exclusions {
         self.any = true;
     }
 
+    /// Nothing is left out.
+    pub fn is_empty(&self) -> bool {
+        !self.any
+    }
+
     /// Whether the project, or the directory, is left out.
     pub fn covers(&self, project: Option<&ProjectRef>, cwd: Option<&str>) -> bool {
         self.any

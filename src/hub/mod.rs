@@ -1,3 +1,10 @@
 //! The one door for every face: open the store, ask, curate, follow changes, own or follow the collector.
 //!
-//! Absent from it: wire formats, widgets.
+//! `ask` opens the store and answers questions once; `names` knows which project a typed name means. Absent from it:
+//! wire formats, widgets.
+
+mod ask;
+mod names;
+
+pub use ask::Hub;
+pub use names::{Named, Unknown, named};

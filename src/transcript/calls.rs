@@ -30,6 +30,8 @@ pub struct OpenCall {
     pub stamp: Stamp,
     /// An inline sidechain was tied to it.
     pub tied: bool,
+    /// It has no id: `key` was made for it.
+    pub nameless: bool,
 }
 
 /// Open calls, oldest first.
@@ -49,6 +51,12 @@ impl Calls {
     /// The call a result belongs to; it is no longer open.
     pub fn take(&mut self, id: &str) -> Option<OpenCall> {
         let at = self.open.iter().position(|call| call.key.as_str() == id)?;
+        Some(self.open.remove(at))
+    }
+
+    /// The oldest open call without an id, for a result without one.
+    pub fn take_nameless(&mut self) -> Option<OpenCall> {
+        let at = self.open.iter().position(|call| call.nameless)?;
         Some(self.open.remove(at))
     }
 

@@ -224,7 +224,7 @@ pub enum TurnEnd {
 /// Words of a machine that start or accompany a turn.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Notice {
-    /// `notification`, `peer`, `scheduled`, `teammate`, `hook`.
+    /// `notification`, `peer`, `scheduled`, `machine` (another program's turn), `shell` (output of a `!` command).
     pub kind: &'static str,
     /// Its text.
     pub text: String,

@@ -157,7 +157,7 @@ fn resume_at(text: &str, from: usize) -> Option<usize> {
 
 /// Whether the text behind `{"` names a field that records begin with.
 fn starts_record(text: &str) -> bool {
-    ["parentUuid", "type", "isSidechain", "uuid", "sessionId"]
+    ["parentUuid", "type", "isSidechain", "uuid", "sessionId", "agentId", "cwd", "timestamp", "logicalParentUuid"]
         .iter()
         .any(|name| text.strip_prefix(name).is_some_and(|rest| rest.starts_with('"')))
 }

@@ -441,11 +441,13 @@ impl Machine {
                 }
                 continue;
             }
-            let id = match block.tool_use_id.filled() {
-                Some(id) => EventKey::from(id),
-                None => part(key, &format!("result{number}")),
+            let (id, call) = match block.tool_use_id.filled() {
+                Some(id) => (EventKey::from(id), self.calls.take(id)),
+                None => match self.calls.take_nameless() {
+                    Some(call) => (call.key.clone(), Some(call)),
+                    None => (part(key, &format!("result{number}")), None),
+                },
             };
-            let call = self.calls.take(id.as_str());
             let mut its = stamp.clone();
             if let Some(call) = &call {
                 its = Stamp { at: Context { time: stamp.at.time, ..call.stamp.at.clone() }, ..call.stamp.clone() };
@@ -521,13 +523,8 @@ impl Machine {
         }
         if let super::content::Content::Blocks(blocks) = &entry.message.content {
             for (number, block) in blocks.iter().enumerate().filter(|(_, block)| block.kind.is("tool_use")) {
-                let id = match block.id.filled() {
-                    Some(id) => EventKey::from(id),
-                    None => part(&key, &format!("call{number}")),
-                };
-                if self.seen_keys.contains(u128::from(short_mark(id.as_str()))) && !by_harness {
-                    continue; // given out before: a copy of the call, or the part before a place to resume from
-                }
+                let named = block.id.filled();
+                let id = named.map_or_else(|| part(&key, &format!("call{number}")), EventKey::from);
                 self.calls.made(OpenCall {
                     key: id,
                     name: block.name.get().unwrap_or_default().to_owned(),
@@ -535,6 +532,7 @@ impl Machine {
                     start: at.start,
                     stamp: stamp.clone(),
                     tied: false,
+                    nameless: named.is_none(),
                 });
             }
         }
