@@ -42,7 +42,9 @@ impl CliError {
             StoreError::Busy => "try again in a moment; `cmem status` says who is at work",
             StoreError::Full => "make room on the disk; nothing was lost",
             StoreError::Newer { .. } => "use the newer cmem, or set CMEM_HOME to another place",
-            StoreError::ReadOnly | StoreError::Io { .. } => "`cmem config path` shows where it should be; check owner and modes",
+            StoreError::ReadOnly | StoreError::Io { .. } => {
+                "`cmem config path` shows where it should be; check owner and modes"
+            }
             StoreError::Foreign(_) => "move that file away, or set CMEM_HOME to another place",
             StoreError::Corrupt(_) => "`cmem doctor` says what is damaged; backups lie beside the database",
             _ => return Self::new(doing).cause(error),

@@ -45,12 +45,18 @@ pub struct FilterArgs {
 impl FilterArgs {
     /// The store's conditions for what was typed. Says on stderr what a name was taken for.
     pub fn filter(&self, ctx: &Ctx, hub: &Hub) -> Result<Filter, CliError> {
+        Ok(self.labelled(ctx, hub)?.0)
+    }
+
+    /// [`FilterArgs::filter`], and what the project in it is called.
+    pub fn labelled(&self, ctx: &Ctx, hub: &Hub) -> Result<(Filter, String), CliError> {
         let project = self.project.as_deref().map(|typed| project(ctx, hub, typed)).transpose()?;
         if let Some(note) = project.as_ref().and_then(|project| project.note.as_ref()) {
             print::say(format_args!("note: {note}"));
         }
-        Ok(Filter {
-            projects: project.map(|project| project.keys).unwrap_or_default(),
+        let (projects, label) = project.map(|project| (project.keys, project.label)).unwrap_or_default();
+        let filter = Filter {
+            projects,
             types: self.types.iter().map(|word| type_id(hub.mode(), word)).collect(),
             concepts: self.concepts.clone(),
             files: self.files.clone(),
@@ -60,7 +66,8 @@ impl FilterArgs {
             kinds: self.kinds.iter().map(|kind| Kind::from(*kind)).collect(),
             with_excluded_projects: self.with_excluded,
             ..Filter::default()
-        })
+        };
+        Ok((filter, label))
     }
 }
 

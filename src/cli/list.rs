@@ -44,7 +44,7 @@ pub fn run(args: Args, ctx: &Ctx) -> Result<ExitCode, CliError> {
         limit => limit,
     };
     let mut pages = Pages { hub: &hub, filter, after: None, left: limit, more: true, keys: args.json || args.jsonl };
-    print::data(|out| -> Result<(), CliError> {
+    print::answer(|out| {
         if args.json {
             return write_array(out, &mut pages);
         }

@@ -81,10 +81,12 @@ pub enum Style {
 pub type Out = BufWriter<StdoutLock<'static>>;
 
 /// Writes data to stdout and flushes it.
-pub fn data<E>(write: impl FnOnce(&mut Out) -> Result<(), E>) -> Result<(), CliError>
-where
-    CliError: From<E>,
-{
+pub fn data(write: impl FnOnce(&mut Out) -> io::Result<()>) -> Result<(), CliError> {
+    answer(|out| Ok(write(out)?))
+}
+
+/// [`data`] for those who can fail in other ways while they write.
+pub fn answer(write: impl FnOnce(&mut Out) -> Result<(), CliError>) -> Result<(), CliError> {
     let mut out = BufWriter::new(io::stdout().lock());
     write(&mut out)?;
     out.flush()?;

@@ -39,8 +39,15 @@ impl Look<'_> {
             None => title,
         };
         let paint = |style, text: &str| self.terminal.paint(style, text);
-        let title = if memory.superseded_by.is_some() || memory.abandoned { paint(Style::Quiet, &title) } else { title };
-        format!("{}  {}  {}  {}  {title}", paint(Style::Quiet, &id), paint(Style::Quiet, &time), paint(Style::Accent, &word), paint(Style::Quiet, &project))
+        let title =
+            if memory.superseded_by.is_some() || memory.abandoned { paint(Style::Quiet, &title) } else { title };
+        format!(
+            "{}  {}  {}  {}  {title}",
+            paint(Style::Quiet, &id),
+            paint(Style::Quiet, &time),
+            paint(Style::Accent, &word),
+            paint(Style::Quiet, &project)
+        )
     }
 
     /// Everything about one memory.
@@ -60,7 +67,8 @@ impl Look<'_> {
         }
         let paragraphs = |out: &mut String, heading: &str, text: &str| {
             if !text.trim().is_empty() {
-                let heading = if heading.is_empty() { String::new() } else { format!("{}\n", paint(Style::Strong, heading)) };
+                let heading =
+                    if heading.is_empty() { String::new() } else { format!("{}\n", paint(Style::Strong, heading)) };
                 let _ = write!(out, "\n{heading}{}\n", safe_text(text.trim()));
             }
         };
@@ -81,7 +89,9 @@ impl Look<'_> {
         let list = |out: &mut String, heading: &str, items: &[String]| {
             if !items.is_empty() {
                 let _ = writeln!(out, "\n{}", paint(Style::Strong, heading));
-                items.iter().for_each(|item| drop(writeln!(out, "- {}", safe_line(item))));
+                for item in items {
+                    let _ = writeln!(out, "- {}", safe_line(item));
+                }
             }
         };
         list(&mut out, "Facts", &memory.facts);
@@ -102,15 +112,19 @@ impl Look<'_> {
         };
         let mut parts = vec![source.to_owned()];
         parts.extend(memory.model.as_deref().map(|model| format!("model {}", safe_line(model))));
-        parts.extend(memory.session.as_ref().map(|session| {
-            format!("session {}, prompt {}", safe_line(session.as_str()), memory.prompt_number)
-        }));
+        parts.extend(
+            memory
+                .session
+                .as_ref()
+                .map(|session| format!("session {}, prompt {}", safe_line(session.as_str()), memory.prompt_number)),
+        );
         parts.extend(memory.agent.as_ref().map(|agent| format!("agent {}", safe_line(agent.as_str()))));
         parts.push(format!("{} tokens", memory.tokens));
         if !memory.concepts.is_empty() {
             parts.push(format!("concepts {}", safe_line(&memory.concepts.join(", "))));
         }
-        if memory.evidence == Evidence::Unknown && memory.kind == Kind::Observation && memory.files_modified.is_empty() {
+        if memory.evidence == Evidence::Unknown && memory.kind == Kind::Observation && memory.files_modified.is_empty()
+        {
             parts.push("files unknown".to_owned());
         }
         let flags = [

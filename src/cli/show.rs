@@ -45,5 +45,6 @@ pub fn run(args: Args, ctx: &Ctx) -> Result<ExitCode, CliError> {
         return Ok(ExitCode::SUCCESS);
     }
     let ids: Vec<String> = missing.iter().map(|id| format!("#{}", id.0)).collect();
-    Err(CliError::new(format!("no memory has the id {}", ids.join(", "))).hint("`cmem list` shows ids; the trash is not searched"))
+    Err(CliError::new(format!("no memory has the id {}", ids.join(", ")))
+        .hint("`cmem list` shows ids; the trash is not searched"))
 }

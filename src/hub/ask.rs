@@ -5,6 +5,8 @@ use crate::config::{Dirs, Settings, mode_text};
 use crate::gate::exclude::Exclusions;
 use crate::memory::{Memory, MemoryId, Timestamp};
 use crate::mode::{self, Mode};
+use crate::recall::find::{Ask, Engine, Found, Scope, find, total};
+use crate::recall::query::{Local, Query, Sort, TypeWord, Vocabulary};
 use crate::store::api::{Access, Filter, Order, PageKey, ProjectInfo};
 use crate::store::{Result, Store};
 
@@ -84,4 +86,70 @@ impl Hub {
         let missing = ids.iter().copied().filter(|id| !memories.iter().any(|memory| memory.id == *id)).collect();
         Ok((memories, missing))
     }
+
+    /// Words a query may name.
+    pub fn vocabulary(&self) -> Result<Vocabulary> {
+        let types =
+            self.mode.types.iter().map(|it| TypeWord { id: it.id.clone(), letter: it.letter, label: it.label.clone() });
+        Ok(Vocabulary {
+            types: types.collect(),
+            concepts: self.mode.concepts.iter().map(|it| it.id.clone()).collect(),
+            projects: self.projects()?.into_iter().map(|project| project.name).collect(),
+        })
+    }
+
+    /// What a question comes to.
+    pub fn search(&self, question: &Question, local: &Local) -> Result<Answer> {
+        let query = Query::parse(&question.text, &self.vocabulary()?, local);
+        let scope = Scope { base: question.base.clone(), label: question.label.clone(), excluded: self.excluded()? };
+        let ask = Ask {
+            query: &query,
+            scope: &scope,
+            engine: question.engine,
+            sort: question.sort,
+            limit: question.limit,
+            meaning: Err("not part of this build"),
+            is: None,
+        };
+        let mut found = find(&self.store, &ask)?;
+        let total = if question.count { Some(total(&self.store, &ask, &found)?) } else { None };
+        if question.keys {
+            let mut memories: Vec<Memory> = found.items.iter().map(|item| item.memory.clone()).collect();
+            self.store.fill_keys(&mut memories)?;
+            for (item, memory) in found.items.iter_mut().zip(memories) {
+                item.memory.keys = memory.keys;
+            }
+        }
+        Ok(Answer { found, total })
+    }
+}
+
+/// A question in words.
+#[derive(Clone, Debug, Default)]
+pub struct Question {
+    /// In the query language.
+    pub text: String,
+    /// Conditions chosen apart from the text.
+    pub base: Filter,
+    /// What the project in `base` is called.
+    pub label: String,
+    /// How to look.
+    pub engine: Engine,
+    /// Order, unless the text names one.
+    pub sort: Sort,
+    /// At most this many.
+    pub limit: usize,
+    /// Whether all that answer are counted.
+    pub count: bool,
+    /// Whether event keys are wanted too.
+    pub keys: bool,
+}
+
+/// What a question came to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Answer {
+    /// What was found, by which engines.
+    pub found: Found,
+    /// How many there are without the limit, if that was asked for.
+    pub total: Option<u64>,
 }

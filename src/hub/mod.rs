@@ -6,5 +6,5 @@
 mod ask;
 mod names;
 
-pub use ask::Hub;
+pub use ask::{Answer, Hub, Question};
 pub use names::{Named, Unknown, named};

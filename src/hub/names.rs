@@ -68,7 +68,8 @@ fn answer(found: &[&ProjectInfo], note: Option<String>) -> Named {
     keys.dedup();
     let several = keys.len() > 1;
     let label = found.first().map_or_else(String::new, |project| full_name(project));
-    let note = if several { Some(format!("{} projects are called {label}: {}", keys.len(), keys.join(", "))) } else { note };
+    let note =
+        if several { Some(format!("{} projects are called {label}: {}", keys.len(), keys.join(", "))) } else { note };
     Named { keys, label, note }
 }
 

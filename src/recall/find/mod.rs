@@ -9,6 +9,7 @@
 //! `scope` knows which projects and sessions a name means, `words` puts a query as full text, `scan` looks through
 //! titles, `fuse` joins rankings.
 
+mod count;
 mod fuse;
 mod scan;
 mod scope;
@@ -21,6 +22,7 @@ use crate::store::{Result, Store};
 
 use super::query::{Check, Fault, Fields, Judge, Presence, Query, Sort, State};
 
+pub use count::total;
 pub use fuse::fuse;
 pub use scope::{Scope, roots_of};
 pub use words::expression;

@@ -1,0 +1,30 @@
+//! One program for all tests that look at cmem from outside, so that it is linked once.
+//!
+//! `support` gives each test a home of its own. Low floors have their many cases beside their code; here stand the few
+//! that need the whole.
+
+mod support;
+
+mod config;
+mod floors;
+mod lists;
+mod privacy;
+
+#[test]
+fn no_file_was_forgotten() {
+    let here = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/all");
+    let named: Vec<String> = std::fs::read_to_string(here.join("main.rs"))
+        .unwrap()
+        .lines()
+        .filter_map(|line| Some(line.strip_prefix("mod ")?.strip_suffix(';')?.to_owned()))
+        .collect();
+    for entry in std::fs::read_dir(&here).unwrap().flatten() {
+        let path = entry.path();
+        let stem = path.file_stem().unwrap().to_string_lossy().into_owned();
+        let is_module = path.extension().is_some_and(|extension| extension == "rs") || path.join("mod.rs").exists();
+        assert!(
+            !is_module || stem == "main" || named.contains(&stem),
+            "tests/all/{stem} is not part of the test program: add `mod {stem};` to main.rs"
+        );
+    }
+}
