@@ -103,7 +103,10 @@ impl Conditions {
             (filter.pinned, "m.pinned"),
             (filter.excluded, "m.excluded"),
             (filter.edited, "m.edited"),
-            (filter.superseded, "(m.superseded_by <> 0)"),
+            (
+                filter.superseded,
+                "(m.superseded_by <> 0 AND EXISTS (SELECT 1 FROM memory n WHERE n.id = m.superseded_by))",
+            ),
             (filter.helper, "(m.agent <> '')"),
         ] {
             if let Some(wanted) = wanted {

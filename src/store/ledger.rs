@@ -4,11 +4,12 @@
 use std::collections::HashSet;
 
 use rusqlite::types::Value;
-use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::api::{CursorRow, LedgerEntry, Outcome, Pause, Spend, StateRow};
 use super::error::Result;
 use super::record::{outcome_number, outcome_of, put_cursor};
+use super::rows::write_tx;
 use super::{Store, pack};
 use crate::memory::{EventKey, MemoryId, RunId, SessionId, Timestamp, from_millis, millis};
 
@@ -113,7 +114,7 @@ impl Store {
     /// Takes quarantined events out of the ledger, so that reading them again asks again. Others stay. Returns how
     /// many.
     pub fn requeue(&mut self, keys: &[EventKey]) -> Result<usize> {
-        let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let tx = write_tx(&mut self.conn)?;
         let mut n = 0;
         for key in keys {
             let Some(event) = event_named(&tx, key)? else { continue };
@@ -153,7 +154,7 @@ impl Store {
 
     /// Writes cursors alone (first start, renames).
     pub fn put_cursors(&mut self, cursors: &[CursorRow]) -> Result<()> {
-        let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let tx = write_tx(&mut self.conn)?;
         for cursor in cursors {
             put_cursor(&tx, cursor)?;
         }
@@ -162,7 +163,7 @@ impl Store {
 
     /// Forgets cursors of files that are gone for good. Memories stay (A145).
     pub fn drop_cursors(&mut self, file_ids: &[String]) -> Result<()> {
-        let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let tx = write_tx(&mut self.conn)?;
         for id in file_ids {
             tx.prepare_cached("DELETE FROM cursor WHERE file_id = ?1")?.execute([id])?;
         }
@@ -171,7 +172,7 @@ impl Store {
 
     /// Stops recording from `now` on, for one session or for all. Pausing what is paused changes nothing.
     pub fn pause(&mut self, session: Option<&str>, now: Timestamp) -> Result<()> {
-        let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let tx = write_tx(&mut self.conn)?;
         tx.execute(
             "INSERT INTO pause (session, since_ms) SELECT ?1, ?2 \
              WHERE NOT EXISTS (SELECT 1 FROM pause WHERE session = ?1 AND until_ms = 0)",

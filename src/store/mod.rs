@@ -50,6 +50,9 @@ mod record;
 /// Lists, rows by id, titles, counts.
 mod read;
 
+/// Made-up memories in any number.
+pub mod sample;
+
 /// Full text.
 mod search;
 
@@ -58,6 +61,12 @@ mod notes;
 
 /// What became of events, cursors, pauses, calls, counters, named facts.
 mod ledger;
+
+/// Meaning vectors.
+pub mod vectors;
+
+/// What a person changes.
+pub mod curate;
 
 pub use api::{Access, Commit, Filter, Order, PageKey, Recorded};
 pub use error::{Result, StoreError};

@@ -111,6 +111,36 @@ impl Store {
         (size(&self.path), size(&with_suffix(&self.path, "-wal")))
     }
 
+    /// Places outside the database that may still hold what was removed from it: copies beside it that are there, and
+    /// what no program can know of.
+    pub(super) fn beyond_reach(&self) -> Vec<String> {
+        let mut out = Vec::new();
+        if let (Some(dir), Some(name)) = (self.path.parent(), self.path.file_name()) {
+            let name = name.to_string_lossy();
+            let mut copies: Vec<String> = fs::read_dir(dir)
+                .into_iter()
+                .flatten()
+                .flatten()
+                .filter(|entry| {
+                    let it = entry.file_name();
+                    let it = it.to_string_lossy();
+                    it.starts_with(name.as_ref()) && it.ends_with(".bak")
+                })
+                .map(|entry| format!("copy from before an upgrade: {}", entry.path().display()))
+                .collect();
+            copies.sort();
+            out.append(&mut copies);
+        }
+        out.extend([
+            "backups and exports made earlier".to_owned(),
+            "Claude Code's own transcripts, from which the memories were made".to_owned(),
+            "cmem's log files".to_owned(),
+            "vectors kept by an external embeddings endpoint, and what was sent to a model".to_owned(),
+            "file-system snapshots and blocks that a disk keeps to itself".to_owned(),
+        ]);
+        out
+    }
+
     /// Writes the log back into the database and cuts it to nothing, if no reader stands in the way. `true` if it did.
     pub fn checkpoint(&self) -> Result<bool> {
         let busy: i64 = self.conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;

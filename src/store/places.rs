@@ -67,8 +67,12 @@ impl Projects {
     /// Row numbers that a word of `Filter::projects` means: `ROOT` with worktrees and former names, `=ROOT` the
     /// main checkout alone, `ROOT#WORKTREE` one worktree.
     pub fn named(&self, key: &str) -> Vec<i64> {
+        let stands_for = |root: &str, worktree: &str| -> Vec<i64> {
+            let is = |it: &ProjectRow| it.root == root && it.worktree == worktree;
+            self.rows.iter().filter(|it| is(it) || self.effective(it.id).is_some_and(is)).map(|it| it.id).collect()
+        };
         if let Some(root) = key.strip_prefix('=') {
-            return self.rows.iter().filter(|it| it.root == root && it.worktree.is_empty()).map(|it| it.id).collect();
+            return stands_for(root, "");
         }
         let exact: Vec<i64> =
             self.rows.iter().filter(|it| self.root_of(it) == key || it.root == key).map(|it| it.id).collect();
@@ -85,9 +89,7 @@ impl Projects {
             return ids;
         }
         match key.rsplit_once('#') {
-            Some((root, worktree)) => {
-                self.rows.iter().filter(|it| it.root == root && it.worktree == worktree).map(|it| it.id).collect()
-            }
+            Some((root, worktree)) => stands_for(root, worktree),
             None => Vec::new(),
         }
     }
@@ -196,8 +198,25 @@ impl<'a> NameBook<'a> {
         Names { project, project_root, session }
     }
 
+    /// Images as everyone else sees them.
     pub fn memories(&self, images: Vec<rows::Image>) -> Vec<crate::memory::Memory> {
-        images.into_iter().map(|image| image.into_memory(&|project, session| self.names(project, session))).collect()
+        images
+            .into_iter()
+            .map(|mut image| {
+                // Replaced by a row that was deleted: it stands for itself again, until that one comes back.
+                if image.superseded_by != 0 && !self.is_there(image.superseded_by) {
+                    image.superseded_by = 0;
+                }
+                image.into_memory(&|project, session| self.names(project, session))
+            })
+            .collect()
+    }
+
+    fn is_there(&self, id: i64) -> bool {
+        self.conn
+            .prepare_cached("SELECT EXISTS (SELECT 1 FROM memory WHERE id = ?1)")
+            .and_then(|mut query| query.query_row([id], |row| row.get(0)))
+            .unwrap_or(false)
     }
 }
 

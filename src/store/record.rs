@@ -4,18 +4,19 @@
 
 use std::collections::HashMap;
 
-use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use super::api::{CallRow, Commit, CursorRow, LedgerRow, Outcome, Recorded};
 use super::error::Result;
 use super::ledger::event_named;
+use super::rows::write_tx;
 use super::{Store, fold, pack, places, rows};
 use crate::memory::{EventKey, MemoryId, NewMemory, SessionId, Source, Timestamp, millis};
 
 impl Store {
     /// Records what bytes led to. Calling it again with the same commit changes nothing more.
     pub fn record(&mut self, commit: &Commit) -> Result<Recorded> {
-        let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let tx = write_tx(&mut self.conn)?;
         let recorded = write(&tx, commit)?;
         tx.commit()?;
         Ok(recorded)

@@ -344,14 +344,19 @@ pub(super) fn load_all(
 /// written, so order by place is order by (time, id).
 pub(super) fn free_ord(conn: &Connection, created_ms: i64) -> Result<i64> {
     let base = created_ms.clamp(-(1 << 56), 1 << 56) * 8;
-    let mut last = conn.prepare_cached("SELECT max(ord) FROM memory WHERE ord >= ?1 AND ord < ?1 + 8")?;
-    match last.query_row([base], |row| row.get::<_, Option<i64>>(0))? {
-        None => return Ok(base),
-        Some(ord) if ord + 1 < base + 8 => return Ok(ord + 1),
-        Some(_) => {}
+    // A deleted row keeps its place, for it may come back and its words are still there.
+    let mut last = conn.prepare_cached(
+        "SELECT max(coalesce((SELECT max(ord) FROM memory WHERE ord >= ?1 AND ord < ?1 + 8), ?1 - 1), \
+                    coalesce((SELECT max(ord) FROM trash WHERE ord >= ?1 AND ord < ?1 + 8), ?1 - 1))",
+    )?;
+    let ord: i64 = last.query_row([base], |row| row.get(0))?;
+    if ord + 1 < base + 8 {
+        return Ok(ord + 1);
     }
     // More than eight in one millisecond (an import without finer times): the next gap.
-    let mut query = conn.prepare_cached("SELECT ord FROM memory WHERE ord >= ?1 ORDER BY ord")?;
+    let mut query = conn.prepare_cached(
+        "SELECT ord FROM memory WHERE ord >= ?1 UNION ALL SELECT ord FROM trash WHERE ord >= ?1 ORDER BY ord",
+    )?;
     let mut rows = query.query([base + 8])?;
     let mut free = base + 8;
     while let Some(row) = rows.next()? {
@@ -367,13 +372,21 @@ pub(super) fn free_ord(conn: &Connection, created_ms: i64) -> Result<i64> {
 /// free one. Returns the number.
 pub(super) fn insert(conn: &Connection, image: &mut Image) -> Result<i64> {
     let taken = |ord: i64| -> Result<bool> {
-        Ok(conn
-            .prepare_cached("SELECT EXISTS (SELECT 1 FROM memory WHERE ord = ?1)")?
-            .query_row([ord], |row| row.get(0))?)
+        let mut query = conn.prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM memory WHERE ord = ?1) OR EXISTS (SELECT 1 FROM trash WHERE ord = ?1)",
+        )?;
+        Ok(query.query_row([ord], |row| row.get(0))?)
     };
     if image.ord == 0 || taken(image.ord)? {
         image.ord = free_ord(conn, image.created_ms)?;
     }
+    put(conn, image)?;
+    index(conn, image)?;
+    Ok(image.id)
+}
+
+/// Writes a memory whose words are in the index already (it comes back from the trash).
+pub(super) fn put(conn: &Connection, image: &mut Image) -> Result<()> {
     conn.prepare_cached(
         "INSERT INTO memory (id, ord, created_ms, kind, type, project, session, prompt_number, agent, source, evidence, \
          tokens, work_tokens, pinned, excluded, edited, abandoned, superseded_by, folded_into, count, title, subtitle, \
@@ -425,15 +438,21 @@ pub(super) fn insert(conn: &Connection, image: &mut Image) -> Result<i64> {
         image.summary,
         image.events,
     ])?;
-    index(conn, image)?;
-    count(conn, image, 1)?;
-    Ok(image.id)
+    count(conn, image, 1)
 }
 
 /// Takes a memory out of both tables, the index, the counters and the vectors, and returns it.
 pub(super) fn remove(conn: &Connection, id: i64) -> Result<Option<Image>> {
+    let image = take(conn, id)?;
+    if let Some(image) = &image {
+        unindex(conn, image)?;
+    }
+    Ok(image)
+}
+
+/// [`remove`], leaving its words in the index (it goes to the trash). Whoever takes it must keep its place.
+pub(super) fn take(conn: &Connection, id: i64) -> Result<Option<Image>> {
     let Some(image) = load(conn, id)? else { return Ok(None) };
-    unindex(conn, &image)?;
     count(conn, &image, -1)?;
     for table in [
         "DELETE FROM memory WHERE id = ?1",
@@ -526,7 +545,7 @@ fn index(conn: &Connection, image: &Image) -> Result<()> {
 }
 
 /// The index holds no text, so what is taken out must be said again word for word; it follows from the row.
-fn unindex(conn: &Connection, image: &Image) -> Result<()> {
+pub(super) fn unindex(conn: &Connection, image: &Image) -> Result<()> {
     let [scope, title, subtitle, narrative, facts, concepts, files] = image.words();
     conn.prepare_cached(
         "INSERT INTO memory_fts (memory_fts, rowid, scope, title, subtitle, narrative, facts, concepts, files) \
@@ -564,13 +583,19 @@ fn count(conn: &Connection, image: &Image, by: i64) -> Result<()> {
     Ok(())
 }
 
+/// A transaction that holds the write lock from its beginning, so that what it reads is what it changes.
+pub(super) fn write_tx(conn: &mut Connection) -> Result<rusqlite::Transaction<'_>> {
+    Ok(conn.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?)
+}
+
 impl Store {
     /// Builds index and counters anew from the rows, in one transaction: after a change of how words are made, or as
     /// a repair. `progress` is called with rows done.
     pub fn rebuild_index(&mut self, progress: &mut dyn FnMut(u64)) -> Result<()> {
-        let tx = self.conn.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+        let tx = write_tx(&mut self.conn)?;
         tx.execute_batch(
-            "INSERT INTO memory_fts (memory_fts) VALUES ('delete-all'); DELETE FROM type_count; DELETE FROM hour_count;",
+            "INSERT INTO memory_fts (memory_fts) VALUES ('delete-all'); UPDATE trash SET indexed = 0; \
+             DELETE FROM type_count; DELETE FROM hour_count;",
         )?;
         let mut done = 0;
         {

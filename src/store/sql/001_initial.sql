@@ -44,7 +44,7 @@ CREATE TABLE memory (
     excluded      INTEGER NOT NULL DEFAULT 0,
     edited        INTEGER NOT NULL DEFAULT 0,
     abandoned     INTEGER NOT NULL DEFAULT 0,
-    superseded_by INTEGER NOT NULL DEFAULT 0,
+    superseded_by INTEGER NOT NULL DEFAULT 0, -- holds as long as that row is there
     folded_into   INTEGER NOT NULL DEFAULT 0, -- the row that stands for this near-equal finding
     count         INTEGER NOT NULL DEFAULT 1, -- how many rows it stands for, itself included
     title         TEXT    NOT NULL,
@@ -213,17 +213,24 @@ CREATE TABLE vector (
     data   BLOB    NOT NULL -- one signed byte a dimension
 ) STRICT;
 
--- Deleted memories, whole, until they are purged.
+-- Deleted memories, whole, until they are purged. Their words stay in the index meanwhile (taking words out costs
+-- more than all the rest; a search finds no row for them), so their place stays reserved.
 CREATE TABLE trash (
-    id          INTEGER PRIMARY KEY, -- the memory's
-    ord         INTEGER NOT NULL,
-    deleted_ms  INTEGER NOT NULL,
-    step        INTEGER NOT NULL,
-    actor       TEXT    NOT NULL,
-    merged_into INTEGER NOT NULL DEFAULT 0,
-    image       TEXT    NOT NULL
+    id           INTEGER PRIMARY KEY, -- the memory's
+    ord          INTEGER NOT NULL UNIQUE,
+    indexed      INTEGER NOT NULL,    -- its words are in the index
+    deleted_ms   INTEGER NOT NULL,
+    step         INTEGER NOT NULL,
+    actor        TEXT    NOT NULL,
+    merged_into  INTEGER NOT NULL DEFAULT 0,
+    folded_into  INTEGER NOT NULL DEFAULT 0,
+    image        TEXT    NOT NULL,
+    vector_model INTEGER NOT NULL DEFAULT 0,
+    vector_scale REAL    NOT NULL DEFAULT 0,
+    vector       BLOB    NOT NULL DEFAULT x''
 ) STRICT;
 CREATE INDEX trash_deleted ON trash (deleted_ms);
+CREATE INDEX trash_folded ON trash (folded_into) WHERE folded_into <> 0;
 
 -- What must not come back: by content, and by the events it rested on.
 CREATE TABLE tombstone (
@@ -239,7 +246,8 @@ CREATE TABLE tombstone_event (
     PRIMARY KEY (event, kind, memory)
 ) STRICT, WITHOUT ROWID;
 
--- The undo journal: one step per act of a person, its changes with what was before and after.
+-- The undo journal: one step per act of a person, its changes with what was before and after. A change says itself
+-- whether it is undone, so that an undo that was killed half-way goes on where it stopped.
 CREATE TABLE step (
     id    INTEGER PRIMARY KEY AUTOINCREMENT,
     at_ms INTEGER NOT NULL,
@@ -247,15 +255,17 @@ CREATE TABLE step (
     verb  TEXT    NOT NULL,
     label TEXT    NOT NULL,
     rows  INTEGER NOT NULL DEFAULT 0,
-    state INTEGER NOT NULL DEFAULT 0 -- done, undone, gone (cannot be done again)
+    state INTEGER NOT NULL DEFAULT 0 -- done, undone, gone (cannot be undone or done again)
 ) STRICT;
 CREATE TABLE change (
     id     INTEGER PRIMARY KEY,
     step   INTEGER NOT NULL,
     what   TEXT    NOT NULL,
     target INTEGER NOT NULL,
+    undone INTEGER NOT NULL DEFAULT 0,
     before TEXT    NOT NULL DEFAULT '',
     after  TEXT    NOT NULL DEFAULT ''
 ) STRICT;
 CREATE INDEX change_step ON change (step, id);
 CREATE INDEX change_target ON change (target);
+CREATE INDEX change_undone ON change (step, id) WHERE undone = 1;

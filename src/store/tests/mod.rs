@@ -1,5 +1,7 @@
 //! Tests of the store over several of its files, and the small makers they share.
 
+mod curate;
+mod disk;
 mod open;
 mod record;
 mod search;
