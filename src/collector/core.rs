@@ -42,10 +42,6 @@ struct File {
     place: Place,
     /// Lines counted since the last mark.
     counters: Vec<(String, i64)>,
-    /// Streams with an open turn that began in this file.
-    dirty: bool,
-    /// Events left out on purpose.
-    left: u64,
 }
 
 /// Who waits for an event's outcome.
@@ -238,7 +234,6 @@ impl Core {
                 Step::Left => {
                     if let Some(file) = self.files.get_mut(&no) {
                         file.progress.bar();
-                        file.left += 1;
                     }
                 }
                 Step::Settle => self.settle_file(no),
@@ -255,7 +250,6 @@ impl Core {
                     old.0 = new.0;
                     add_counters(&mut old.1, new.1);
                 });
-                file.dirty = true;
             }
         }
         self.place_cursor(no);
@@ -309,18 +303,21 @@ impl Core {
             // It began again: outcomes of what it held before no longer move its cursor.
             *file = File { epoch, ..File::default() };
         }
-        let moved = file.news.path != news.path || news.gone || news.older_done;
+        let moved = file.news != FileNews::default() && file.news != news;
         let place = news.place.take();
         let done = news.older_done;
         file.news = news;
-        if let Some(place) = place {
+        if let Some(place) = place
+            // A place the core knows is further on, or held back by events that wait.
+            && file.place == Place::default()
+        {
             file.place = place;
             self.write_cursor(no);
         } else if moved && file.place != Place::default() {
             self.write_cursor(no);
         }
-        if done {
-            self.older_done(no);
+        if done && let Some(file) = self.files.get(&no) {
+            self.writer.forget_cursor(file.news.file_id.clone());
         }
     }
 
@@ -716,23 +713,6 @@ impl Core {
     fn write_cursor(&mut self, no: FileNo) {
         let Some(file) = self.files.get(&no) else { return };
         self.writer.cursor(cursor_row(&file.news, &file.place));
-    }
-
-    /// The older part of a file was read to its end: nothing of it is left, unless events were left out on purpose.
-    fn older_done(&mut self, no: FileNo) {
-        let Some(file) = self.files.get(&no) else { return };
-        if file.left > 0 {
-            return;
-        }
-        let id = file.news.file_id.trim_end_matches("#backlog").to_owned();
-        let live = self.files.iter().find(|(_, file)| file.news.file_id == id).map(|(no, _)| *no);
-        if let Some(live) = live
-            && let Some(file) = self.files.get_mut(&live)
-        {
-            file.news.backlog_end = 0;
-            file.news.backlog_events = 0;
-            self.write_cursor(live);
-        }
     }
 
     /// Whether something is to be written now; if so, it is.

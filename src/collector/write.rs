@@ -42,6 +42,7 @@ pub struct Writer {
     counters: HashMap<String, i64>,
     sessions: HashMap<String, SessionRow>,
     cursors: HashMap<String, CursorRow>,
+    forgotten: Vec<String>,
     blocked: Option<(Blocked, Instant, Duration)>,
     /// Cursor or ledger rows wait that are in no hurry.
     idle_since: Option<Instant>,
@@ -58,6 +59,7 @@ impl Writer {
             counters: HashMap::new(),
             sessions: HashMap::new(),
             cursors: HashMap::new(),
+            forgotten: Vec::new(),
             blocked: None,
             idle_since: None,
             urgent: false,
@@ -137,6 +139,12 @@ impl Writer {
     /// Sets a cursor.
     pub fn cursor(&mut self, row: CursorRow) {
         self.cursors.insert(row.file_id.clone(), row);
+        self.touch();
+    }
+
+    /// A cursor is of no more use once what is gathered is written.
+    pub fn forget_cursor(&mut self, file_id: String) {
+        self.forgotten.push(file_id);
         self.touch();
     }
 
@@ -238,6 +246,11 @@ impl Writer {
     }
 
     fn clear(&mut self) {
+        if !self.forgotten.is_empty() {
+            // Only tidiness: a row that stays is told done by its offset.
+            let _ = self.store.drop_cursors(&self.forgotten);
+            self.forgotten.clear();
+        }
         self.commit = Commit::default();
         self.decided.clear();
         self.counters.clear();

@@ -62,6 +62,9 @@ pub struct Tracked {
     pub floor_time: Option<Timestamp>,
     /// The older lane reads up to here.
     pub limit: Option<u64>,
+    /// In the older lane: events left out on purpose, and events delivered, in this reading.
+    pub left: u64,
+    pub given: u64,
     pub reader: Option<Box<Reader>>,
     /// Safe place the reader can be made again from.
     pub safe: SafePoint,
@@ -111,6 +114,8 @@ impl Tracked {
             floor_events: 0,
             floor_time: None,
             limit: None,
+            left: 0,
+            given: 0,
             reader: None,
             safe: SafePoint::default(),
             before: None,
@@ -147,12 +152,30 @@ impl Tracked {
         }
     }
 
+    /// Nothing of it was read but, maybe, its first lines: it has been followed since the first start, and did not
+    /// grow.
+    pub fn is_unread(&self) -> bool {
+        self.reader.is_none() && self.safe.state.is_empty()
+    }
+
     /// The key of its cursor row.
     pub fn row_id(&self) -> String {
         match self.lane {
             Lane::Live => self.tail.id.0.clone(),
             Lane::Older => format!("{}{OLDER}", self.tail.id.0),
         }
+    }
+
+    /// The place its cursor row has, as far as it was told.
+    fn known_place(&self) -> Option<Place> {
+        let offset = self.safe.offset;
+        let fingerprint = if offset == self.tail.offset {
+            self.tail.fingerprint().to_owned()
+        } else {
+            tail::fingerprint(&self.tail.path, offset).ok()??
+        };
+        let kept = Kept { reader: self.safe.state.clone(), ..self.kept.clone() };
+        Some(Place { offset, fingerprint, state: serde_json::to_string(&kept).unwrap_or_default() })
     }
 
     /// What the collector is told of it.
@@ -164,7 +187,7 @@ impl Tracked {
             agent: self.agent.clone(),
             generation: self.tail.generation,
             backlog_end: if self.lane == Lane::Live { self.floor } else { self.limit.unwrap_or(0) },
-            backlog_events: self.floor_events,
+            backlog_events: self.floor_events.saturating_sub(self.given),
             born: self.kept.born,
             gone: self.gone,
             older_done: false,
@@ -397,7 +420,8 @@ impl Intake {
             Err(error) => return self.trouble(file.tail.path.clone(), Some(error.to_string())),
         };
         file.tail = Tail::at(file.tail.path, file.tail.id, 0, offset, fingerprint.clone());
-        file.floor = offset;
+        // A last line without its newline was written before now as well, if it is whole.
+        file.floor = stat.size;
         file.safe = SafePoint { offset, state: String::new() };
         let state = serde_json::to_string(&file.kept).unwrap_or_default();
         let news = file.news(Some(Place { offset, fingerprint, state }));
@@ -407,7 +431,6 @@ impl Intake {
         let delivery = Delivery { news: Some(news), at_end: true, ..self.empty(no, epoch) };
         self.tell(Input::Read(Box::new(delivery)));
         self.count_later(no);
-        self.look(no);
     }
 
     /// Whether a cursor speaks of the file at `path`.
@@ -462,6 +485,8 @@ impl Intake {
         }
         let path = file.tail.path.clone();
         match file.tail.look() {
+            // Nothing but what was there at the first start.
+            Ok(Look::Grown(size)) if size <= file.floor && file.is_unread() => self.trouble_over(&path),
             Ok(Look::Same) if file.announced => self.trouble_over(&path),
             // A file with nothing in it yet, or one that only moved: the slice tells of it.
             Ok(Look::Same) => {
@@ -500,6 +525,33 @@ impl Intake {
         } else {
             self.live.push_back(no);
         }
+    }
+
+    /// The older part of a file was read to its end. Where nothing was left out, none is left.
+    pub(super) fn older_read(&mut self, no: FileNo) {
+        let file = &mut self.files[no.0 as usize];
+        let whole = file.limit.is_some_and(|limit| file.tail.offset >= limit);
+        let done = whole && file.left == 0;
+        if whole {
+            // Whatever was left out is what is left.
+            file.floor_events = file.left;
+            file.given = 0;
+        }
+        let news = FileNews { older_done: done, ..file.news(None) };
+        let (epoch, id) = (file.epoch, file.tail.id.clone());
+        let delivery = Delivery { news: Some(news), at_end: true, ..self.empty(no, epoch) };
+        self.tell(Input::Read(Box::new(delivery)));
+        if !done {
+            return;
+        }
+        let Some(live) = self.by_id.get(&(id, Lane::Live)).copied() else { return };
+        let file = &mut self.files[live.0 as usize];
+        file.floor = 0;
+        file.floor_events = 0;
+        let Some(place) = file.known_place() else { return };
+        let (news, epoch) = (file.news(Some(place)), file.epoch);
+        let delivery = Delivery { news: Some(news), at_end: true, ..self.empty(live, epoch) };
+        self.tell(Input::Read(Box::new(delivery)));
     }
 
     /// A file is allowed to be read again.
@@ -677,11 +729,16 @@ impl Intake {
         file.session = live.session.clone();
         file.limit = Some(live.floor);
         file.floor_events = live.floor_events;
+        file.kept.lineage.clone_from(&live.kept.lineage);
+        file.kept.born = live.kept.born;
+        file.headed = true;
         file.tail.generation = live.tail.generation;
         if let Some(row) = row
             && row.generation == file.tail.generation
             && row.offset > 0
+            && row.backlog_end == live.floor
         {
+            file.floor_events = row.backlog_events;
             file.kept = serde_json::from_str(&row.state).unwrap_or_default();
             file.safe = SafePoint { offset: row.offset, state: file.kept.reader.clone() };
             file.tail = Tail::at(path, id, row.generation, row.offset, row.fingerprint);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::super::gather::chars;
-use super::super::input::{Delivery, FileNews, FileNo, Input, Lane, Place, Refused, Step, has_outcome};
+use super::super::input::{Delivery, FileNo, Input, Lane, Place, Refused, Step, has_outcome};
 use super::Intake;
 use super::files::{Parked, Tracked, placeholder};
 use crate::config::monotonic;
@@ -178,7 +178,7 @@ impl Intake {
             agent: file.agent.clone(),
             parent_call: file.kept.parent_call.clone(),
         };
-        let never = file.safe.state.is_empty() && file.safe.offset == file.floor && file.floor > 0;
+        let never = file.safe.state.is_empty() && file.floor > 0;
         let from = if never && file.floor <= WARM_UP { 0 } else { file.safe.offset };
         if from != file.tail.offset {
             let print = tail::fingerprint(&file.tail.path, from)?.unwrap_or_default();
@@ -257,6 +257,7 @@ impl Intake {
         }
         if file.lane == Lane::Older && !self.is_chosen(file, &event) {
             if has_outcome(&event.body) {
+                file.left += 1;
                 steps.push(Step::Left);
             }
             return;
@@ -269,6 +270,7 @@ impl Intake {
         }
         let (key, alias, kind, time) = (event.key.clone(), event.alias.clone(), event.body.kind(), event.time);
         let (session, counts) = (event.session.clone(), has_outcome(&event.body));
+        file.given += u64::from(counts && file.lane == Lane::Older);
         match self.gates.judge(event, file.kept.project.as_deref()) {
             Verdict::Pass(event) => {
                 *weight += chars(&event);
@@ -388,11 +390,7 @@ impl Intake {
         file.settled = true;
         self.active.remove(&no);
         if lane == Lane::Older {
-            let done = file.limit.is_some_and(|limit| file.tail.offset >= limit);
-            let news = FileNews { older_done: done, ..file.news(None) };
-            let epoch = file.epoch;
-            let delivery = Delivery { news: Some(news), at_end: true, ..self.empty(no, epoch) };
-            self.tell(Input::Read(Box::new(delivery)));
+            self.older_read(no);
         }
     }
 
