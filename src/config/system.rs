@@ -41,6 +41,11 @@ impl Env {
         self.get_os(name).map(PathBuf::from).filter(|path| path.is_absolute())
     }
 
+    /// Names and values as the platform has them, sorted by name: for a child's environment.
+    pub fn iter_os(&self) -> impl Iterator<Item = (&str, &OsStr)> {
+        self.vars.iter().map(|(name, value)| (name.as_str(), value.as_os_str()))
+    }
+
     /// Names and values, sorted by name; values that are not UTF-8 are left out.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.vars.iter().filter_map(|(name, value)| Some((name.as_str(), value.to_str()?)))

@@ -6,6 +6,7 @@
 
 pub mod batch;
 pub mod budget;
+pub mod claude;
 pub mod machine;
 pub mod offline;
 pub mod outcome;

@@ -169,3 +169,16 @@ pub struct WindowUse {
     /// Seconds since the epoch.
     pub resets_at: Option<i64>,
 }
+
+/// Where reports go. Called from a provider's own thread; must not block.
+pub type Sink = Arc<dyn Fn(Report) + Send + Sync>;
+
+/// Somebody who answers.
+pub trait Provider: Send {
+    /// Takes an order. Never blocks; what comes of it is reported.
+    fn order(&mut self, order: Order);
+
+    /// Waits until every run is gone, after the machine has ended them; what is not gone within a few seconds is
+    /// killed.
+    fn close(&mut self);
+}
