@@ -8,6 +8,7 @@ mod support;
 mod config;
 mod floors;
 mod lists;
+mod observer_claude;
 mod privacy;
 
 #[test]
