@@ -69,6 +69,11 @@ impl Ctx {
         }
     }
 
+    /// A number that tells runs of one process id apart.
+    pub(super) fn clock_stamp(&self) -> i64 {
+        crate::memory::millis(self.now())
+    }
+
     /// The present.
     pub fn now(&self) -> Timestamp {
         self.clock.now()

@@ -3,6 +3,7 @@
 //! `args` is what can be typed, `context` what every command is handed, `print` and `error` what it may say. Each
 //! command has a file with its arguments, help text and body. Absent from it: decisions; they are the hub's.
 
+mod apart;
 pub mod args;
 pub mod context;
 pub mod error;
@@ -95,7 +96,7 @@ fn dispatch(cli: Cli) -> Result<ExitCode, CliError> {
         Command::Schema(args) => return schema::run(args),
         _ => {}
     }
-    let ctx = match Ctx::load(&cli.global) {
+    let mut ctx = match Ctx::load(&cli.global) {
         // A hook never disturbs a session: on any trouble it says nothing and succeeds.
         Err(_) if matches!(command, Command::Hook(_)) => return Ok(ExitCode::SUCCESS),
         ctx => ctx?,
@@ -107,7 +108,11 @@ fn dispatch(cli: Cli) -> Result<ExitCode, CliError> {
         }
     }
     match command {
-        Command::Tui(args) => tui::run(args, &ctx),
+        Command::Tui(mut args) => {
+            args.from_start |= args.folder.is_some();
+            let _apart = args.folder.as_deref().map(|folder| apart::Apart::from(&mut ctx, folder)).transpose()?;
+            tui::run(args, &ctx)
+        }
         Command::Watch(args) => watch::run(args, &ctx),
         Command::Backfill(args) => backfill::run(args, &ctx),
         Command::Status(args) => status::run(args, &ctx),

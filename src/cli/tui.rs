@@ -22,6 +22,9 @@ pub struct Args {
     /// Sample memories with a live stream; nothing is read or written
     #[arg(long)]
     pub demo: bool,
+    /// Show what the transcripts in DIR come to, without a model, in a store that is thrown away
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["demo", "no_collect", "read_only"])]
+    pub folder: Option<std::path::PathBuf>,
     /// Lines instead of a screen, for screen readers and pipes
     #[arg(long)]
     pub plain: bool,

@@ -170,7 +170,9 @@ fn is_ours(dir: &Path) -> bool {
 fn claude_dirs(env: &Env, home: Option<&Path>) -> Vec<PathBuf> {
     if let Some(named) = env.get("CLAUDE_CONFIG_DIR").filter(|named| !named.trim().is_empty()) {
         let parts = named.split(',').map(str::trim).filter(|part| !part.is_empty());
-        return parts.map(|part| expand_home(part, home)).collect();
+        // A relative one is taken from where the command was typed, as Claude Code does.
+        let absolute = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
+        return parts.map(|part| absolute(expand_home(part, home))).collect();
     }
     let Some(home) = home else { return Vec::new() };
     let xdg = env.path("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config"));

@@ -126,10 +126,14 @@ impl Resolver {
     }
 
     fn look_up(&mut self, cwd: &str) -> Place {
-        let by_path = |resolver: &mut Self, root: String| Place {
-            temporary: resolver.is_temporary(Path::new(&root)),
-            project: resolver.project(root, None),
-            in_repository: false,
+        let by_path = |resolver: &mut Self, path: String| {
+            let temporary = resolver.is_temporary(Path::new(&path));
+            // Claude Code's own worktrees tell by their place whose they are, though repository and all be gone.
+            let (root, worktree) = match path.split_once("/.claude/worktrees/") {
+                Some((root, rest)) if !root.is_empty() => (root.to_owned(), rest.split('/').next().map(str::to_owned)),
+                _ => (path, None),
+            };
+            Place { project: resolver.project(root, worktree), in_repository: false, temporary }
         };
         // A path of another system is data: nothing on this disk can be asked about it.
         if !is_absolute(cwd) || (is_windows(cwd) && !cfg!(windows)) {

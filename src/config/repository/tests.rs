@@ -83,6 +83,11 @@ fn a085_removed_worktrees_still_belong_to_their_repository() {
     // Claude Code's own place for worktrees, already removed.
     let cwd = disk.text("w/alpha/.claude/worktrees/quick-fox/src");
     assert_eq!(named(&resolver().resolve(&cwd)), (root.as_str(), "alpha", Some("quick-fox")));
+    // All of it gone, or read on another machine.
+    assert_eq!(
+        named(&resolver().resolve("/w/gone/.claude/worktrees/quick-fox/src")),
+        ("/w/gone", "gone", Some("quick-fox"))
+    );
     // Beside the repository, removed but not pruned.
     disk.worktree("w/alpha/.git", "w/alpha-feat");
     fs::remove_dir_all(disk.path("w/alpha-feat")).unwrap();

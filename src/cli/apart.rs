@@ -1,0 +1,47 @@
+//! A look at a folder of transcripts that leaves nothing behind: what is remembered from it goes to a directory of its
+//! own, which is removed at the end, and no model is asked.
+#![allow(clippy::disallowed_methods, reason = "makes a directory and removes it")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::{CliError, Ctx};
+use crate::config::{Dirs, private_dir};
+
+/// The directory that is removed when this value goes.
+#[derive(Debug)]
+pub struct Apart {
+    dir: PathBuf,
+}
+
+impl Apart {
+    /// Turns the context to the transcripts in `folder`: a copy of Claude Code's directory, or any folder with
+    /// transcripts in it.
+    pub fn from(ctx: &mut Ctx, folder: &Path) -> Result<Self, CliError> {
+        let missing = |error| {
+            CliError::new(format!("{} cannot be read", folder.display()))
+                .cause(error)
+                .hint("name a folder with transcripts in it, such as ~/.claude")
+        };
+        let folder = fs::canonicalize(folder).map_err(missing)?;
+        fs::read_dir(&folder).map_err(missing)?;
+        let name = format!("cmem-{}-{}", std::process::id(), ctx.clock_stamp());
+        let dir = std::env::temp_dir().join(name);
+        private_dir(&dir, None)
+            .map_err(|error| CliError::new(format!("{} cannot be made", dir.display())).cause(error))?;
+        let home = ctx.dirs.home.take();
+        ctx.dirs = Dirs { home, config: ctx.dirs.config.clone(), ..Dirs::under(&dir, &folder) };
+        // Transcripts may lie in the folder itself, without Claude Code's own layout around them.
+        if !folder.join("projects").is_dir() {
+            ctx.settings.record.roots.push(folder.display().to_string());
+        }
+        ctx.settings.observer.provider = "offline".into();
+        Ok(Self { dir })
+    }
+}
+
+impl Drop for Apart {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.dir);
+    }
+}
