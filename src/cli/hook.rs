@@ -1,8 +1,25 @@
 //! `cmem hook`: called by Claude Code, JSON on stdin, JSON on stdout.
+//!
+//! A session waits for this process, so the work is done in a thread and given up at the deadline, wherever it then
+//! is: in a read of stdin that never ends, in a disk that is asleep, in a database another process repairs. The exit
+//! code is 0 in every case.
+#![allow(clippy::disallowed_methods, reason = "this is the file that is a hook's process")]
 
+use std::io::{Read, Write};
 use std::process::ExitCode;
+use std::sync::mpsc;
+use std::time::Duration;
 
 use super::{CliError, Ctx};
+use crate::config::repository::{CaseRule, Resolver};
+use crate::gate::exclude::Exclusions;
+use crate::hook::{Input, Moment, Settled, answer};
+use crate::recall::find::Nearest;
+
+/// A session is held up no longer than this.
+const DEADLINE: Duration = Duration::from_millis(150);
+/// More than this is no hook's input.
+const INPUT_MAX: u64 = 32 << 20;
 
 /// Arguments.
 #[derive(Clone, Debug, clap::Args)]
@@ -23,7 +40,48 @@ pub enum MomentArg {
     Prompt,
 }
 
+impl MomentArg {
+    fn moment(self) -> Moment {
+        match self {
+            Self::SessionStart => Moment::SessionStart,
+            Self::PreRead => Moment::PreRead,
+            Self::Prompt => Moment::Prompt,
+        }
+    }
+}
+
 /// Runs the command.
-pub fn run(_args: Args, _ctx: &Ctx) -> Result<ExitCode, CliError> {
-    Err(CliError::unavailable("hook"))
+pub fn run(args: Args, ctx: &Ctx) -> Result<ExitCode, CliError> {
+    let (send, receive) = mpsc::channel();
+    let (ctx, moment) = (ctx.clone(), args.moment.moment());
+    std::thread::Builder::new()
+        .name("hook".into())
+        .spawn(move || {
+            let _ = send.send(said(moment, &ctx));
+        })
+        .map_err(CliError::from)?;
+    if let Ok(Some(text)) = receive.recv_timeout(DEADLINE) {
+        let mut out = std::io::stdout().lock();
+        let _ = writeln!(out, "{text}").and_then(|()| out.flush());
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn said(moment: Moment, ctx: &Ctx) -> Option<String> {
+    let mut bytes = Vec::new();
+    std::io::stdin().lock().take(INPUT_MAX).read_to_end(&mut bytes).ok()?;
+    let input = Input::parse(&bytes)?;
+    let (excluded, _) = Exclusions::new(&ctx.settings.record.exclude, ctx.dirs.home.as_deref(), CaseRule::of_host());
+    let (mode, _) = super::modes::active(&ctx.dirs, &ctx.settings);
+    let settled = Settled {
+        dirs: &ctx.dirs,
+        settings: &ctx.settings,
+        excluded: &excluded,
+        mode: &mode,
+        zone: &ctx.zone,
+        now: ctx.now(),
+        meaning: &|| -> Result<Box<dyn Nearest>, String> { Err("not part of this build".into()) },
+    };
+    let output = answer(moment, &input, &mut Resolver::new(&ctx.env), &settled)?;
+    Some(output.to_json())
 }

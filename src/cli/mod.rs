@@ -8,6 +8,7 @@ pub mod args;
 pub mod context;
 pub mod error;
 pub mod filter;
+pub mod modes;
 pub mod print;
 pub mod rows;
 

@@ -25,6 +25,8 @@ pub enum Reason {
     Lasting(&'static str),
     /// In: there was room.
     Room,
+    /// In: it bears on the prompt.
+    Near,
     /// Out: more notes than `context.observations` or `context.sessions`.
     Limit,
     /// Out: no room left in `context.max_tokens` or `context.max_bytes`.
@@ -47,6 +49,8 @@ pub enum Reason {
     Same(MemoryId),
     /// Out: prompts are found by search only.
     Prompt,
+    /// Out: it does not plainly bear on the prompt.
+    Far,
 }
 
 impl Reason {
@@ -57,6 +61,7 @@ impl Reason {
             Self::Recent => "recent",
             Self::Lasting(_) => "lasting",
             Self::Room => "room",
+            Self::Near => "near",
             Self::Limit => "limit",
             Self::Budget => "budget",
             Self::Type => "type",
@@ -68,6 +73,7 @@ impl Reason {
             Self::Helper => "helper",
             Self::Same(_) => "same",
             Self::Prompt => "prompt",
+            Self::Far => "far",
         }
     }
 
@@ -78,6 +84,7 @@ impl Reason {
             Self::Recent => "among the newest".into(),
             Self::Lasting(what) => format!("lasting: {what}"),
             Self::Room => "there was room".into(),
+            Self::Near => "it bears on the prompt".into(),
             Self::Limit => "beyond the number of notes (context.observations, context.sessions)".into(),
             Self::Budget => "no room left (context.max_tokens, context.max_bytes)".into(),
             Self::Type => "its type is not asked for (context.types)".into(),
@@ -89,6 +96,7 @@ impl Reason {
             Self::Helper => "a helper agent's step; search finds it".into(),
             Self::Same(other) => format!("says the same as {}", other.0),
             Self::Prompt => "prompts are found by search only".into(),
+            Self::Far => "it does not plainly bear on the prompt".into(),
         }
     }
 }

@@ -25,7 +25,7 @@ use super::query::{Check, Fault, Fields, Judge, Presence, Query, Sort, State};
 pub use count::total;
 pub use fuse::fuse;
 pub use scope::{Scope, roots_of};
-pub use words::expression;
+pub use words::{expression, is_filler};
 
 /// How to look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Hash)]
