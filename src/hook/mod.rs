@@ -10,7 +10,7 @@
 mod answer;
 mod input;
 
-pub use answer::{Moment, Settled, answer};
+pub use answer::{Moment, Settled, answer, file_facts_of};
 pub use input::Input;
 
 use serde::Serialize;
@@ -58,7 +58,7 @@ mod tests {
             let value: serde_json::Value = serde_json::from_str(&json).unwrap();
             assert_eq!(value.as_object().unwrap().keys().collect::<Vec<_>>(), ["hookSpecificOutput"]);
             let keys: Vec<&String> = value["hookSpecificOutput"].as_object().unwrap().keys().collect();
-            assert_eq!(keys, ["hookEventName", "additionalContext"]);
+            assert_eq!(keys, ["additionalContext", "hookEventName"]);
         }
         assert_eq!(Output::new(Moment::PreRead, String::new()), None);
     }

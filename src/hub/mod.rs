@@ -1,10 +1,13 @@
 //! The one door for every face: open the store, ask, curate, follow changes, own or follow the collector.
 //!
-//! `ask` opens the store and answers questions once; `names` knows which project a typed name means. Absent from it:
-//! wire formats, widgets.
+//! `ask` opens the store and answers questions once; `names` knows which project a typed name means; `remember` keeps
+//! what is written by hand. Absent from it: wire formats, widgets.
 
 mod ask;
 mod names;
 
 pub use ask::{Answer, Hub, Question};
 pub use names::{Named, Unknown, named};
+
+/// Remembering by hand.
+pub mod remember;

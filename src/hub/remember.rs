@@ -2,7 +2,9 @@
 //! MCP, so that a note is cleaned and filed alike wherever it was written.
 
 use crate::gate::redact::clean;
-use crate::memory::{Evidence, Kind, MemoryId, NewMemory, ProjectRef, Source, Timestamp, clip_chars, safe_line, safe_text};
+use crate::memory::{
+    Evidence, Kind, MemoryId, NewMemory, ProjectRef, Source, Timestamp, clip_chars, safe_line, safe_text,
+};
 use crate::mode::Mode;
 
 /// Longest title made from a text, in characters.

@@ -32,3 +32,6 @@ pub mod render;
 
 /// From a moment to its text.
 pub mod tell;
+
+/// What lies around a memory or a moment.
+pub mod timeline;

@@ -248,7 +248,9 @@ mod tests {
 
     #[test]
     fn short_prompts_and_machine_words_ask_for_nothing() {
-        for prompt in ["continue please", "/compact now and be quick about it", "<task-notification>long enough</x>", "继续吧"] {
+        for prompt in
+            ["continue please", "/compact now and be quick about it", "<task-notification>long enough</x>", "继续吧"]
+        {
             assert!(!worth_asking(prompt), "{prompt}");
         }
         assert!(worth_asking("why does the refresh token rotate?") && worth_asking("支付回调为什么重复"));

@@ -81,7 +81,8 @@ fn head(checkout: &Path) -> Option<String> {
     }
     let common = fs::read_to_string(dir.join("commondir")).ok();
     let common: PathBuf = common.map_or_else(|| dir.clone(), |text| dir.join(text.trim()));
-    let loose = [dir.join(reference), common.join(reference)].into_iter().find_map(|file| fs::read_to_string(file).ok());
+    let loose =
+        [dir.join(reference), common.join(reference)].into_iter().find_map(|file| fs::read_to_string(file).ok());
     if let Some(commit) = loose {
         return Some(commit.trim().to_owned());
     }

@@ -50,7 +50,7 @@ pub fn prose(text: &str, max: usize) -> String {
 }
 
 /// Words that would open or close a block a reader gives meaning to lose their bracket.
-fn without_tags(text: &str) -> String {
+pub fn without_tags(text: &str) -> String {
     const NAMES: [&str; 8] = [
         FENCE,
         "claude-mem-context",

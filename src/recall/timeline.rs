@@ -33,7 +33,13 @@ impl Timeline {
 
 /// The neighbourhood of a memory. `filter` says where to look (its kinds: all, unless it names some); the memory itself
 /// is in it in any case. `None`: there is no such memory.
-pub fn around_memory(store: &Store, id: MemoryId, filter: &Filter, before: usize, after: usize) -> Result<Option<Timeline>> {
+pub fn around_memory(
+    store: &Store,
+    id: MemoryId,
+    filter: &Filter,
+    before: usize,
+    after: usize,
+) -> Result<Option<Timeline>> {
     let Some(mut anchor) = store.get(&[id])?.pop() else { return Ok(None) };
     anchor.keys.clear();
     let at = PageKey::of(&anchor);
