@@ -26,6 +26,7 @@ pub mod launch;
 mod turn;
 
 use find::{Finder, NotFound};
+pub(in crate::observer) use turn::by_status;
 
 /// What the provider needs to know of the machine it runs on.
 #[derive(Clone, Debug)]

@@ -4,6 +4,7 @@
 //! `machine` the conversation itself, with `slots` and `budget` as its two limits and `outcome` as the closed set of
 //! what can come of a call. Absent from it: the database.
 
+pub mod api;
 pub mod batch;
 pub mod budget;
 pub mod claude;
