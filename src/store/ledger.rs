@@ -13,8 +13,8 @@ use super::rows::write_tx;
 use super::{Store, pack};
 use crate::memory::{EventKey, MemoryId, RunId, SessionId, Timestamp, from_millis, millis};
 
-const ENTRY: &str = "SELECT l.key, s.key, k.text, l.time_ms, l.recorded_ms, l.outcome, l.gate, r.text, l.call, l.memories \
-    FROM ledger l JOIN session s ON s.id = l.session JOIN word k ON k.id = l.kind JOIN word r ON r.id = l.reason";
+const ENTRY: &str = "SELECT l.key, coalesce(s.key, ''), k.text, l.time_ms, l.recorded_ms, l.outcome, l.gate, r.text, l.call, l.memories \
+    FROM ledger l LEFT JOIN session s ON s.id = l.session JOIN word k ON k.id = l.kind JOIN word r ON r.id = l.reason";
 
 fn read_entry(row: &Row<'_>) -> rusqlite::Result<LedgerEntry> {
     let (time, call): (i64, i64) = (row.get(3)?, row.get(8)?);

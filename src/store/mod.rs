@@ -68,6 +68,9 @@ pub mod vectors;
 /// What a person changes.
 pub mod curate;
 
+/// Memories in and out.
+pub mod exchange;
+
 pub use api::{Access, Commit, Filter, Order, PageKey, Recorded};
 pub use error::{Result, StoreError};
 pub use notes::NotesWanted;

@@ -28,7 +28,9 @@ pub struct NotesWanted<'a> {
 }
 
 const COLUMNS: &str = "m.id, m.kind, m.type, m.title, m.concepts, m.created_ms, m.session, m.agent, m.source, m.tokens, \
-    m.work_tokens, m.pinned, m.excluded, m.abandoned, m.superseded_by, b.raw_type, b.summary";
+    m.work_tokens, m.pinned, m.excluded, m.abandoned, \
+    CASE WHEN m.superseded_by <> 0 AND EXISTS (SELECT 1 FROM memory n WHERE n.id = m.superseded_by) \
+    THEN m.superseded_by ELSE 0 END, b.raw_type, b.summary";
 
 fn read_note(row: &Row<'_>) -> rusqlite::Result<Note> {
     let text = |at: usize| -> rusqlite::Result<String> { row.get(at) };

@@ -197,6 +197,19 @@ fn make_private(path: &Path) -> Result<()> {
     })
 }
 
+/// Makes a new private file, in a directory that is left as it is.
+pub(super) fn make_private_file(path: &Path) -> Result<()> {
+    let mut options = fs::OpenOptions::new();
+    options.create_new(true).write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    match options.open(path) {
+        Ok(_) => tighten(path, 0o600),
+        Err(err) if err.kind() == std::io::ErrorKind::StorageFull => Err(StoreError::Full),
+        Err(source) => Err(StoreError::Io { doing: "could not create", path: path.to_owned(), source }),
+    }
+}
+
 fn make_private_dir(dir: &Path) -> Result<()> {
     let io = |source: std::io::Error| match source.kind() {
         std::io::ErrorKind::StorageFull => StoreError::Full,

@@ -155,7 +155,11 @@ fn put_event(tx: &Connection, row: &LedgerRow, call: Option<i64>, now_ms: i64) -
 }
 
 fn insert_event(tx: &Connection, row: &LedgerRow, call: Option<i64>, now_ms: i64) -> Result<(i64, bool)> {
-    let session = places::session_id(tx, row.session.as_str())?;
+    // An event that came without a session (a deletion from elsewhere) has none.
+    let session = match row.session.as_str() {
+        NO_SESSION => 0,
+        session => places::session_id(tx, session)?,
+    };
     let key = pack::pack_key(&row.key);
     // Gates 0–2 decide before anybody is asked; from 3 on the call of this commit decided.
     let call = row.call.or(call.filter(|_| row.gate >= 3)).unwrap_or(0);
@@ -177,6 +181,9 @@ fn insert_event(tx: &Connection, row: &LedgerRow, call: Option<i64>, now_ms: i64
     Ok((tx.last_insert_rowid(), true))
 }
 
+/// Stands for a session in a row that has none; no transcript's name begins with a NUL.
+const NO_SESSION: &str = "\0none";
+
 /// The ledger row of an event that a memory rests on, made where there is none (an import, a late summary).
 pub(super) fn event_for(tx: &Connection, key: &EventKey, memory: &NewMemory, now_ms: i64) -> Result<i64> {
     if let Some(event) = event_named(tx, key)? {
@@ -185,7 +192,7 @@ pub(super) fn event_for(tx: &Connection, key: &EventKey, memory: &NewMemory, now
     let row = LedgerRow {
         key: key.clone(),
         alias: None,
-        session: memory.session.clone().unwrap_or_else(|| SessionId::from("-")),
+        session: memory.session.clone().unwrap_or_else(|| SessionId::from(NO_SESSION)),
         kind: "event".into(),
         time: Some(memory.created_at),
         outcome: Outcome::Stored,

@@ -137,7 +137,7 @@ pub(super) fn source_of(number: u8) -> Source {
     }
 }
 
-fn evidence_number(evidence: Evidence) -> u8 {
+pub(super) fn evidence_number(evidence: Evidence) -> u8 {
     match evidence {
         Evidence::Files => 0,
         Evidence::None => 1,

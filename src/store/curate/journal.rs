@@ -18,7 +18,7 @@ use crate::memory::{Timestamp, from_millis, millis};
 
 /// What kind of change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum What {
+pub(in crate::store) enum What {
     /// A memory went to the trash.
     Trash,
     /// A memory came back from the trash; `before` holds how it had gone there.
@@ -139,7 +139,7 @@ struct Change {
 }
 
 /// Begins a step. Steps that were undone can not be done again from now on.
-pub(super) fn begin(tx: &Connection, who: Who<'_>, verb: &str, label: &str) -> Result<i64> {
+pub(in crate::store) fn begin(tx: &Connection, who: Who<'_>, verb: &str, label: &str) -> Result<i64> {
     tx.prepare_cached("DELETE FROM change WHERE undone = 1")?.execute([])?;
     tx.prepare_cached("UPDATE step SET state = 2 WHERE state = 1")?.execute([])?;
     tx.prepare_cached("INSERT INTO step (at_ms, actor, verb, label) VALUES (?1, ?2, ?3, ?4)")?.execute((
@@ -152,7 +152,14 @@ pub(super) fn begin(tx: &Connection, who: Who<'_>, verb: &str, label: &str) -> R
 }
 
 /// Notes a change of a step.
-pub(super) fn note(tx: &Connection, step: i64, what: What, target: i64, before: &str, after: &str) -> Result<()> {
+pub(in crate::store) fn note(
+    tx: &Connection,
+    step: i64,
+    what: What,
+    target: i64,
+    before: &str,
+    after: &str,
+) -> Result<()> {
     tx.prepare_cached("INSERT INTO change (step, what, target, before, after) VALUES (?1, ?2, ?3, ?4, ?5)")?
         .execute((step, what.word(), target, before, after))?;
     tx.prepare_cached("UPDATE step SET rows = rows + 1 WHERE id = ?1")?.execute([step])?;
@@ -160,7 +167,7 @@ pub(super) fn note(tx: &Connection, step: i64, what: What, target: i64, before: 
 }
 
 /// A step that came to nothing is no step.
-pub(super) fn drop_if_empty(tx: &Connection, step: i64) -> Result<bool> {
+pub(in crate::store) fn drop_if_empty(tx: &Connection, step: i64) -> Result<bool> {
     let n =
         tx.execute("DELETE FROM step WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM change WHERE step = ?1)", [step])?;
     Ok(n > 0)

@@ -8,7 +8,7 @@
 use crate::memory::{MemoryId, Timestamp};
 
 mod edit;
-mod journal;
+pub(super) mod journal;
 mod notes;
 mod projects;
 mod redact;
@@ -17,8 +17,11 @@ mod trash;
 pub use edit::Edit;
 pub use journal::{ChangeInfo, Resolve, StepInfo, StepState, Undone};
 pub use notes::Cluster;
-pub use redact::Redacted;
+pub use redact::{MARK, Redacted};
 pub use trash::Trashed;
+
+pub(super) use journal::What;
+pub(super) use trash::put_into_trash;
 
 /// Rows a chunk changes before others get their turn.
 pub(super) const CHUNK: usize = 500;

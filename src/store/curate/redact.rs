@@ -13,8 +13,8 @@ use super::super::rows::{self, Image, write_tx};
 use super::Progress;
 use super::journal::{image_of, image_text};
 
-/// What stands in the place of a redacted string.
-const MARK: &str = "[redacted]";
+/// What stands in the place of a redacted string unless another mark is chosen.
+pub const MARK: &str = "[redacted]";
 
 /// What redacting came to.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -42,6 +42,7 @@ pub struct Redacted {
 
 struct Cleaner<'a> {
     needle: &'a str,
+    mark: &'a str,
     /// The needle as it stands inside JSON text.
     in_json: String,
 }
@@ -50,7 +51,7 @@ impl Cleaner<'_> {
     fn text(&self, text: &mut String) -> bool {
         let found = text.contains(self.needle);
         if found {
-            *text = text.replace(self.needle, MARK);
+            *text = text.replace(self.needle, self.mark);
         }
         found
     }
@@ -155,17 +156,17 @@ impl Store {
         ids_with(&self.conn, needle)
     }
 
-    /// Replaces a string in every place of the database by `[redacted]`. Cannot be undone.
-    pub fn redact(&mut self, needle: &str, progress: Progress<'_>) -> Result<Redacted> {
+    /// Replaces a string in every place of the database by a mark ([`MARK`] as a rule). Cannot be undone.
+    pub fn redact(&mut self, needle: &str, mark: &str, progress: Progress<'_>) -> Result<Redacted> {
         if needle.trim().chars().count() < 3 {
             return Err(StoreError::Refused(
                 "a string of three characters or more is needed: shorter ones are everywhere".into(),
             ));
         }
-        if MARK.contains(needle) {
+        if mark.contains(needle) {
             return Err(StoreError::Refused(format!("{needle} is part of the mark that redacted text gets")));
         }
-        let clean = Cleaner { needle, in_json: in_json(needle) };
+        let clean = Cleaner { needle, mark, in_json: in_json(needle) };
         let mut out = Redacted::default();
         let tx = write_tx(&mut self.conn)?;
         let ids = ids_with(&tx, needle)?;

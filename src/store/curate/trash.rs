@@ -212,6 +212,11 @@ pub(super) fn put_noted(tx: &Connection, step: i64, id: i64, who: Who<'_>, merge
     Ok((n > 0).then_some(n))
 }
 
+/// [`put_noted`] for an import that says it was deleted elsewhere.
+pub(in crate::store) fn put_into_trash(tx: &Connection, step: i64, id: i64, who: Who<'_>) -> Result<()> {
+    put_noted(tx, step, id, who, 0).map(drop)
+}
+
 impl Store {
     /// Puts memories into the trash: one step, in chunks, which `progress` can stop. Pinned ones are left alone unless
     /// `with_pinned` or they are all that is asked for.

@@ -84,7 +84,7 @@ fn a_redacted_string_is_in_no_file() {
     store.record(&Commit { sessions: vec![session], ..Commit::default() }).unwrap();
     store.set_state("note", "zqhunter2", at(0)).unwrap();
     assert_eq!(store.holds("zqhunter2").unwrap(), (1, 1));
-    let done = store.redact("zqhunter2", &mut go).unwrap();
+    let done = store.redact("zqhunter2", "[redacted]", &mut go).unwrap();
     assert_eq!((done.memories, done.trashed, done.sessions, done.vectors, done.log_cut), (1, 1, 1, 1, true));
     assert!(done.journal >= 2 && done.left.is_empty() && !done.beyond.is_empty(), "{done:?}");
     assert_eq!(on_disk(dir.path(), "zqhunter2"), Vec::<String>::new());
@@ -98,7 +98,7 @@ fn a_redacted_string_is_in_no_file() {
     store.undo(Resolve::Ask, &mut go).unwrap().unwrap();
     assert_eq!(store.get(&[id]).unwrap()[0].title, "edited [redacted]");
     assert!(store.check().unwrap().is_empty());
-    assert!(store.redact("ab", &mut go).is_err());
+    assert!(store.redact("ab", "x", &mut go).is_err());
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn a_string_with_marks_is_redacted_inside_lists_too() {
     let mut store = store();
     let id =
         keep(&mut store, vec![NewMemory { facts: vec!["say \"a\\b\nc\" now".into()], ..memory("x") }]).ids[0].unwrap();
-    assert_eq!(store.redact("\"a\\b\nc\"", &mut go).unwrap().memories, 1);
+    assert_eq!(store.redact("\"a\\b\nc\"", "[redacted]", &mut go).unwrap().memories, 1);
     assert_eq!(store.get(&[id]).unwrap()[0].facts, ["say [redacted] now"]);
 }
 

@@ -2,6 +2,7 @@
 
 mod curate;
 mod disk;
+mod exchange;
 mod open;
 mod record;
 mod search;
