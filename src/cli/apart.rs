@@ -30,11 +30,8 @@ impl Apart {
         private_dir(&dir, None)
             .map_err(|error| CliError::new(format!("{} cannot be made", dir.display())).cause(error))?;
         let home = ctx.dirs.home.take();
-        ctx.dirs = Dirs { home, config: ctx.dirs.config.clone(), ..Dirs::under(&dir, &folder) };
-        // Transcripts may lie in the folder itself, without Claude Code's own layout around them.
-        if !folder.join("projects").is_dir() {
-            ctx.settings.record.roots.push(folder.display().to_string());
-        }
+        ctx.dirs = Dirs { home, config: ctx.dirs.config.clone(), claude: Vec::new(), ..Dirs::under(&dir, &folder) };
+        ctx.settings.record.roots = vec![folder.display().to_string()];
         ctx.settings.observer.provider = "offline".into();
         Ok(Self { dir })
     }

@@ -10,6 +10,8 @@ mod floors;
 mod lists;
 mod observer_claude;
 mod privacy;
+mod readme;
+mod recording;
 
 #[test]
 fn no_file_was_forgotten() {

@@ -160,3 +160,94 @@ pub fn shared() -> Option<PathBuf> {
     }
     found
 }
+
+/// A transcript being written, in the notation of the field reports: fresh uuids, each line a second after the last.
+pub struct Script {
+    session: String,
+    /// Working directory of the lines that follow; `None` leaves the key out.
+    pub cwd: Option<String>,
+    /// Fields of the lines that follow, beside the usual ones.
+    pub extra: serde_json::Map<String, serde_json::Value>,
+    second: i64,
+    lines: String,
+}
+
+impl Script {
+    /// An empty transcript of a session that works in `cwd`.
+    pub fn new(session: &str, cwd: &str) -> Self {
+        Self {
+            session: session.into(),
+            cwd: Some(cwd.into()),
+            extra: serde_json::Map::new(),
+            second: "2026-03-01T10:00:00Z".parse::<Timestamp>().unwrap().as_second(),
+            lines: String::new(),
+        }
+    }
+
+    /// The person says something.
+    pub fn user(&mut self, text: &str) -> &mut Self {
+        self.line("user", serde_json::json!({"message": {"role": "user", "content": text}}))
+    }
+
+    /// A tool is called and answers.
+    pub fn tool(&mut self, id: &str, name: &str, input: serde_json::Value, output: &str) -> &mut Self {
+        let call = serde_json::json!({"type": "tool_use", "id": id, "name": name, "input": input});
+        self.line(
+            "assistant",
+            serde_json::json!({"message": {"id": format!("msg_{id}"), "role": "assistant", "content": [call]}}),
+        );
+        let result = serde_json::json!({"type": "tool_result", "tool_use_id": id, "content": output});
+        self.line("user", serde_json::json!({"message": {"role": "user", "content": [result]}}))
+    }
+
+    /// The model ends the turn with words.
+    pub fn answer(&mut self, text: &str) -> &mut Self {
+        let block = serde_json::json!({"type": "text", "text": text});
+        let id = format!("msg_{}", self.second);
+        self.line(
+            "assistant",
+            serde_json::json!({"message": {"id": id, "role": "assistant", "content": [block], "stop_reason": "end_turn"}}),
+        )
+    }
+
+    /// Any line; `fields` win over the usual ones.
+    pub fn line(&mut self, kind: &str, fields: serde_json::Value) -> &mut Self {
+        self.second += 1;
+        let uuid = format!("{:08x}-0000-4000-8000-{:012x}", fnv(&self.session) as u32, self.second);
+        let mut line = serde_json::json!({
+            "type": kind, "sessionId": self.session, "version": "2.1.200", "isSidechain": false, "gitBranch": "main",
+            "uuid": uuid, "timestamp": Timestamp::from_second(self.second).unwrap().to_string(),
+        });
+        let object = line.as_object_mut().unwrap();
+        object.extend(self.cwd.iter().map(|cwd| ("cwd".to_owned(), cwd.clone().into())));
+        object.extend(self.extra.clone());
+        object.extend(fields.as_object().unwrap().clone());
+        self.lines.push_str(&line.to_string());
+        self.lines.push('\n');
+        self
+    }
+
+    /// The lines so far.
+    pub fn text(&self) -> &str {
+        &self.lines
+    }
+}
+
+fn fnv(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+}
+
+/// Runs git where it is there, without anybody's configuration; `None` where it is not.
+pub fn git(dir: &Path, args: &[&str]) -> Option<()> {
+    let output = Command::new("git")
+        .current_dir(dir)
+        .args(["-c", "user.name=T", "-c", "user.email=t@example.com", "-c", "init.defaultBranch=main"])
+        .args(args)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_SYSTEM", "/dev/null")
+        .env_remove("GIT_DIR")
+        .output()
+        .ok()?;
+    assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    Some(())
+}
