@@ -1,6 +1,7 @@
 //! `cmem hook`: called by Claude Code, JSON on stdin, JSON on stdout.
 //!
-//! A session waits for this process, so the work is done in a thread and given up at the deadline, wherever it then
+//! A session waits for this process, so the work is done in a thread and given up at the deadline
+//! (`context.deadline`), wherever it then
 //! is: in a read of stdin that never ends, in a disk that is asleep, in a database another process repairs. The exit
 //! code is 0 in every case.
 #![allow(clippy::disallowed_methods, reason = "this is the file that is a hook's process")]
@@ -16,8 +17,6 @@ use crate::gate::exclude::Exclusions;
 use crate::hook::{Input, Moment, Settled, answer};
 use crate::recall::find::Nearest;
 
-/// A session is held up no longer than this.
-const DEADLINE: Duration = Duration::from_millis(150);
 /// More than this is no hook's input.
 const INPUT_MAX: u64 = 32 << 20;
 
@@ -55,6 +54,7 @@ pub fn run(args: Args, ctx: &Ctx) -> Result<ExitCode, CliError> {
     // A fault of ours is no business of the session's.
     std::panic::set_hook(Box::new(|_| {}));
     let (send, receive) = mpsc::channel();
+    let deadline = Duration::from_millis(u64::from(ctx.settings.context.deadline));
     let (ctx, moment) = (ctx.clone(), args.moment.moment());
     std::thread::Builder::new()
         .name("hook".into())
@@ -62,7 +62,7 @@ pub fn run(args: Args, ctx: &Ctx) -> Result<ExitCode, CliError> {
             let _ = send.send(said(moment, &ctx));
         })
         .map_err(CliError::from)?;
-    if let Ok(Some(text)) = receive.recv_timeout(DEADLINE) {
+    if let Ok(Some(text)) = receive.recv_timeout(deadline) {
         let mut out = std::io::stdout().lock();
         let _ = writeln!(out, "{text}").and_then(|()| out.flush());
     }

@@ -16,6 +16,9 @@ use crate::recall::context::{Context, Verdict};
 use crate::recall::tell::Teller;
 use crate::store::{Access, Store, StoreError};
 
+/// How long a person may wait for git to name a file's earlier names.
+const GIT: std::time::Duration = std::time::Duration::from_secs(5);
+
 /// Arguments.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct Args {
@@ -86,7 +89,7 @@ fn build(args: &Args, ctx: &Ctx) -> Result<Context, CliError> {
     let mut context = match words.as_slice() {
         [] | ["session-start"] => teller.session_start(&project).map_err(failed)?,
         ["file" | "pre-read", path] => {
-            let facts = file_facts_of(&dir.join(Path::new(path)), &project, &ctx.dirs.state);
+            let facts = file_facts_of(&dir.join(Path::new(path)), &project, &ctx.dirs.state, GIT);
             let Some(file) = facts else {
                 return Err(CliError::usage(format!("{} is no file", safe_line(path))));
             };

@@ -70,8 +70,11 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         return print::data(|out| writeln!(out, "cmem {}", env!("CARGO_PKG_VERSION")))
             .map_or_else(fail, |()| ExitCode::SUCCESS);
     }
+    // The client takes exit code 2 of a hook as "stop": a hook that is called wrongly says nothing.
+    let is_hook = args.get(1).is_some_and(|arg| arg == "hook");
     let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
+        Err(error) if is_hook && error.use_stderr() => return ExitCode::SUCCESS,
         Err(error) => {
             // Help and version go to stdout with code 0, wrong usage to stderr with code 2. A closed pipe is no fault.
             let _ = error.print();

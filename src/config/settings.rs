@@ -210,6 +210,12 @@ pub struct ContextSettings {
     pub types: Vec<String>,
     /// Only these concepts (empty: all).
     pub concepts: Vec<String>,
+    /// How many of the newest notes are told with their text.
+    pub full: u32,
+    /// Which text: `narrative` or `facts`.
+    pub full_field: String,
+    /// Milliseconds after which a hook says nothing rather than hold a session up.
+    pub deadline: u32,
 }
 
 impl Default for ContextSettings {
@@ -229,6 +235,9 @@ impl Default for ContextSettings {
             on_resume: true,
             types: Vec::new(),
             concepts: Vec::new(),
+            full: 0,
+            full_field: "narrative".into(),
+            deadline: 150,
         }
     }
 }

@@ -138,7 +138,7 @@ fn before_read(
     let mut context = teller.before_read(project, &file, told.notes()).ok()?;
     if context.text.is_empty()
         && context.left_out.is_empty()
-        && add_earlier_names(&mut file, checkout, &settled.dirs.state)
+        && add_earlier_names(&mut file, checkout, &settled.dirs.state, RENAMES)
     {
         context = teller.before_read(project, &file, told.notes()).ok()?;
     }
@@ -154,17 +154,17 @@ fn remember(told: &mut Told, path: Option<&str>, ids: &[MemoryId]) {
     }
 }
 
-/// The file at `path` with all its names. `None`: there is no such file.
-pub fn file_facts_of(path: &Path, project: &ProjectRef, state: &Path) -> Option<FileFacts> {
+/// The file at `path` with all its names, for who can wait for git up to `limit`. `None`: there is no such file.
+pub fn file_facts_of(path: &Path, project: &ProjectRef, state: &Path, limit: Duration) -> Option<FileFacts> {
     let meta = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
     let (mut file, checkout) = file_facts(path, project, &meta);
-    add_earlier_names(&mut file, checkout, state);
+    add_earlier_names(&mut file, checkout, state, limit);
     Some(file)
 }
 
-fn add_earlier_names(file: &mut FileFacts, checkout: Option<(PathBuf, String)>, state: &Path) -> bool {
+fn add_earlier_names(file: &mut FileFacts, checkout: Option<(PathBuf, String)>, state: &Path, limit: Duration) -> bool {
     let Some((checkout, relative)) = checkout else { return false };
-    let earlier = renames::earlier_names(state, &checkout, &relative, RENAMES);
+    let earlier = renames::earlier_names(state, &checkout, &relative, limit);
     let any = !earlier.is_empty();
     file.spellings.extend(earlier);
     any

@@ -26,8 +26,8 @@ pub fn for_session(
     let filtered = !settings.types.is_empty() || !settings.concepts.is_empty();
     let factor = if filtered { 12 } else { 3 };
     let types: Vec<&str> = LASTING_TYPES.iter().copied().chain(settings.types.iter().map(String::as_str)).collect();
-    let lasting = if recent { 0 } else { 40 };
-    store.notes(
+    let lasting = if recent { 0 } else { 40.max(if filtered { observations } else { 0 }) };
+    let mut notes = store.notes(
         projects,
         not_projects,
         &NotesWanted {
@@ -39,7 +39,21 @@ pub fn for_session(
             lasting: if observations == 0 { 0 } else { lasting },
             pinned: if observations == 0 { 0 } else { 100 },
         },
-    )
+    )?;
+    if settings.full > 0 {
+        // Some of the newest are passed over, so a few more are read than can be told in full.
+        notes.sort_by(Note::newest_first);
+        let newest = notes.iter().filter(|note| note.kind == crate::memory::Kind::Observation);
+        let ids: Vec<_> = newest.map(|note| note.id).take(settings.full as usize * 3).collect();
+        for memory in store.get(&ids)? {
+            let facts = settings.full_field == "facts";
+            let text = if facts { memory.facts.join("\n") } else { memory.narrative };
+            for note in notes.iter_mut().filter(|note| note.id == memory.id) {
+                note.detail = Some(text.clone());
+            }
+        }
+    }
+    Ok(notes)
 }
 
 /// Notes that name a file under any of its spellings, newest first.

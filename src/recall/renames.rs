@@ -9,7 +9,7 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -20,6 +20,9 @@ const COMMITS: &str = "2000";
 #[derive(Serialize, Deserialize)]
 struct Known {
     head: String,
+    /// Git was given up after this many milliseconds; 0: it answered.
+    #[serde(default)]
+    gave_up_after: u64,
     /// New name, old name; the newest rename first.
     pairs: Vec<(String, String)>,
 }
@@ -32,11 +35,16 @@ pub fn earlier_names(state: &Path, checkout: &Path, path: &str, limit: Duration)
     let dir = state.join("renames");
     let file = dir.join(format!("{name}.json"));
     let known: Option<Known> = fs::read(&file).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
-    let known = match known.filter(|known| known.head == head) {
+    let millis = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
+    // A question that took too long is asked again at the next commit, or by who can wait longer.
+    let known = match known
+        .filter(|known| known.head == head && (known.gave_up_after == 0 || known.gave_up_after >= millis))
+    {
         Some(known) => known,
         None => {
-            // A question that took too long is not asked again before the next commit.
-            let known = Known { head, pairs: ask_git(checkout, limit).unwrap_or_default() };
+            let pairs = ask_git(checkout, limit);
+            let gave_up_after = if pairs.is_some() { 0 } else { millis.max(1) };
+            let known = Known { head, gave_up_after, pairs: pairs.unwrap_or_default() };
             let kept = crate::config::private_dir(state, None).and_then(|()| crate::config::private_dir(&dir, None));
             if kept.is_ok()
                 && let Ok(bytes) = serde_json::to_vec(&known)
@@ -91,7 +99,6 @@ fn head(checkout: &Path) -> Option<String> {
 }
 
 fn ask_git(checkout: &Path, limit: Duration) -> Option<Vec<(String, String)>> {
-    let started = Instant::now();
     let mut child = Command::new("git")
         .arg("-C")
         .arg(checkout)
@@ -104,23 +111,17 @@ fn ask_git(checkout: &Path, limit: Duration) -> Option<Vec<(String, String)>> {
         .spawn()
         .ok()?;
     let mut out = child.stdout.take()?;
-    let reader = std::thread::spawn(move || {
+    let (send, receive) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
         let mut bytes = Vec::new();
         let _ = out.by_ref().take(4 << 20).read_to_end(&mut bytes);
-        bytes
+        let _ = send.send(bytes);
     });
-    // The pipe closes when git ends; waiting for the thread is waiting for git, unless the time is up first.
-    while !reader.is_finished() {
-        if started.elapsed() >= limit {
-            let _ = child.kill();
-            let _ = child.wait();
-            return None;
-        }
-        std::thread::park_timeout(Duration::from_millis(1));
-    }
+    let bytes = receive.recv_timeout(limit).ok();
+    // Ended or not, it is not left behind.
     let _ = child.kill();
     let _ = child.wait();
-    let bytes = reader.join().ok()?;
+    let bytes = bytes?;
     let text = String::from_utf8_lossy(&bytes);
     let mut fields = text.split('\0').map(str::trim).filter(|field| !field.is_empty());
     let mut pairs = Vec::new();

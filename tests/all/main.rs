@@ -7,7 +7,10 @@ mod support;
 
 mod config;
 mod floors;
+mod give;
+mod install;
 mod lists;
+mod mcp;
 mod observer_claude;
 mod privacy;
 mod readme;

@@ -154,6 +154,9 @@ fn without(text: &str, entry: &Entry, pieces: &[String]) -> Result<String, Strin
         let Some((container, index)) = first_of_ours(node, entry, &out, &chain) else { break };
         out = json::cut(&out, container, index);
     }
+    if out == text {
+        return Ok(out);
+    }
     for depth in (1..entry.path.len() + usize::from(entry.append)).rev() {
         let root = json::parse(&out)?;
         let Some((node, mut chain)) = walk(&root, &entry.path[..depth]) else { break };

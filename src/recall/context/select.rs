@@ -138,6 +138,8 @@ pub(super) struct Chosen<'a> {
     pub note: &'a Note,
     pub reason: Reason,
     pub shown_at: Timestamp,
+    /// Told with its text.
+    pub detail: Option<&'a str>,
 }
 
 /// What `select` found.
@@ -181,6 +183,11 @@ pub(super) fn select<'a>(
     } else {
         mixed(&observations, limit, &mut left_out)
     };
+    let mut newest: Vec<&mut Chosen<'_>> = ranked.iter_mut().collect();
+    newest.sort_by(|a, b| Note::newest_first(a.note, b.note));
+    for chosen in newest.into_iter().take(settings.full as usize) {
+        chosen.detail = chosen.note.detail.as_deref();
+    }
     place_summaries(&mut ranked, &summaries, settings, wanted.recent, &mut left_out);
     Selection { ranked, summaries, left_out }
 }
@@ -274,7 +281,7 @@ fn recent<'a>(observations: &[&'a Note], limit: usize, left_out: &mut Vec<Verdic
     for note in pinned_first {
         if ranked.len() < limit {
             let reason = if note.pinned { Reason::Pinned } else { Reason::Recent };
-            ranked.push(Chosen { note, reason, shown_at: note.created_at });
+            ranked.push(Chosen { note, reason, shown_at: note.created_at, detail: None });
         } else {
             left_out.push(Verdict::new(note, Reason::Limit));
         }
@@ -289,7 +296,7 @@ fn mixed<'a>(observations: &[&'a Note], limit: usize, left_out: &mut Vec<Verdict
     let mut taken: HashSet<MemoryId> = HashSet::new();
     let mut take = |note: &'a Note, reason: Reason, ranked: &mut Vec<Chosen<'a>>| {
         if taken.insert(note.id) {
-            ranked.push(Chosen { note, reason, shown_at: note.created_at });
+            ranked.push(Chosen { note, reason, shown_at: note.created_at, detail: None });
         }
     };
 
@@ -418,7 +425,7 @@ fn place_summaries<'a>(
         let shown_at = summaries.get(at + 1).filter(|_| recent && at > 0 && at < limit);
         let shown_at = shown_at.map_or(note.created_at, |before| before.created_at);
         let reason = if note.pinned { Reason::Pinned } else { Reason::Recent };
-        lines.push(Chosen { note, reason, shown_at });
+        lines.push(Chosen { note, reason, shown_at, detail: None });
     }
     // The newest summary right behind what is pinned; of the others one for every four notes.
     let pinned = ranked.iter().take_while(|chosen| chosen.reason == Reason::Pinned).count();

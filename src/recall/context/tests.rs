@@ -124,6 +124,32 @@ fn the_sample_in_our_selection() {
 }
 
 #[test]
+fn the_sample_with_its_two_newest_in_full() {
+    let mut notes = seed();
+    for note in notes.iter_mut().filter(|note| note.kind == Kind::Observation) {
+        note.detail = Some(format!("Told of {}.", note.id.0));
+    }
+    let context = told(&notes, &ContextSettings { full: 2, ..recent() });
+    let rows: Vec<&str> = context.text.lines().skip_while(|line| *line != "### Mar 9, 2026").take(13).collect();
+    let expected = [
+        "### Mar 9, 2026",
+        "5 8:15a ⚖ Keep SQLite over Postgres for crate ledger",
+        "6 \" ⊘ Staging ledger lives on 10.9.8.7",
+        "**7** 2:20p ↻ **Split ledger into reader and writer**",
+        "Told of 7.",
+        "~25t",
+        "",
+        "### Mar 10, 2026",
+        "**8** 7:59a ◆ **Untitled**",
+        "Told of 8.",
+        "~5t",
+        "",
+        "S103 Session started (Mar 10, 8:30 AM)",
+    ];
+    assert_eq!(rows, expected);
+}
+
+#[test]
 fn nothing_to_say() {
     assert_eq!(told(&[], &ContextSettings::default()).text, "");
     assert_eq!(told(&[], &recent()).text, golden(include_str!("empty.golden.txt")));
@@ -332,9 +358,10 @@ proptest! {
         observations in 0..60u32,
         sessions in 0..12u32,
         recent in any::<bool>(),
+        full in 0..5u32,
     ) {
         let selection = if recent { "recent" } else { "cmem" }.to_owned();
-        let settings = ContextSettings { max_tokens, max_bytes, observations, sessions, selection, ..Default::default() };
+        let settings = ContextSettings { max_tokens, max_bytes, observations, sessions, selection, full, ..Default::default() };
         let context = told(&notes, &settings);
         prop_assert!(context.tokens <= max_tokens);
         prop_assert_eq!(context.tokens, estimate_tokens(&context.text));

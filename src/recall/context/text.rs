@@ -131,7 +131,7 @@ fn row_cost(chosen: &Chosen<'_>, place: &Place<'_>) -> (Cost, Date) {
     // A row never gets longer than with its time written out.
     let line = if chosen.note.kind == Kind::Summary { summary_line(chosen, place) } else { pinned_line(chosen, place) };
     let mut cost = Cost::of(&line);
-    if let Some(detail) = &chosen.note.detail {
+    if let Some(detail) = chosen.detail {
         cost = cost.plus(Cost::of(&detail_lines(chosen.note, detail)));
     }
     (cost, render::day(chosen.shown_at, &place.zone))
@@ -167,7 +167,7 @@ impl Sheet<'_, '_> {
             pinned.sort_by_key(|chosen| (chosen.shown_at, chosen.note.id));
             for chosen in pinned {
                 let _ = writeln!(out, "{}", pinned_line(chosen, place));
-                if let Some(detail) = &chosen.note.detail {
+                if let Some(detail) = chosen.detail {
                     out.push_str(&detail_lines(chosen.note, detail));
                 }
             }
@@ -193,8 +193,8 @@ impl Sheet<'_, '_> {
             }
             let time = render::row_time(chosen.shown_at, &place.zone);
             let shown = if time == minute { "\"" } else { time.as_str() };
-            let _ = writeln!(out, "{}", row_line(chosen.note, shown, place));
-            if let Some(detail) = &chosen.note.detail {
+            let _ = writeln!(out, "{}", row_line(chosen, shown, place));
+            if let Some(detail) = chosen.detail {
                 out.push_str(&detail_lines(chosen.note, detail));
             }
             minute = time;
@@ -300,17 +300,18 @@ fn day_line(day: Date) -> String {
     format!("### {}", render::day_heading(day))
 }
 
-fn row_line(note: &Note, time: &str, place: &Place<'_>) -> String {
-    let id = if note.detail.is_some() { format!("**{}**", note.id.0) } else { note.id.0.to_string() };
+fn row_line(chosen: &Chosen<'_>, time: &str, place: &Place<'_>) -> String {
+    let (note, full) = (chosen.note, chosen.detail.is_some());
+    let id = if full { format!("**{}**", note.id.0) } else { note.id.0.to_string() };
     let title = render::title(&note.title);
-    let title = if note.detail.is_some() { format!("**{title}**") } else { title };
+    let title = if full { format!("**{title}**") } else { title };
     format!("{id} {time} {} {title}", render::glyph(place.mode, note))
 }
 
 fn pinned_line(chosen: &Chosen<'_>, place: &Place<'_>) -> String {
     let day = render::day_heading(render::day(chosen.shown_at, &place.zone));
     let time = format!("{day} {}", render::row_time(chosen.shown_at, &place.zone));
-    row_line(chosen.note, &time, place)
+    row_line(chosen, &time, place)
 }
 
 fn summary_line(chosen: &Chosen<'_>, place: &Place<'_>) -> String {
