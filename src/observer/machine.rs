@@ -9,10 +9,10 @@
 //! - The driver owns the only timer: when the time of the newest `WakeAt` has come, feed [`Input::Tick`]. A tick too
 //!   many does no harm.
 //! - [`Effect::Order`] goes to the provider; its reports come back as [`Input::Report`].
-//! - [`Effect::Digest`] is answered with [`Input::Digest`]; until then nothing of that session is asked.
-//! - [`Effect::Settle`] is the end of a batch: run gate 5 over the drafts, write everything in one transaction, then
-//!   feed [`Input::Recorded`] with what is now on file. If it cannot be written, keep it and try again; the machine
-//!   has let go of it.
+//! - [`Effect::Digest`] comes before each new run and is answered with [`Input::Digest`]; until then nothing of that
+//!   session is asked.
+//! - [`Effect::Settle`] is the end of a batch: run gate 5 over the drafts and write everything in one transaction. If
+//!   it cannot be written, keep it and try again; the machine has let go of it.
 //! - [`Effect::Account`] is a call whose events are not settled yet (retried, paused): write its row.
 //! - Before reading on in a transcript ask [`Machine::room`]: what waits stays in the file, not in memory (A060).
 //!
@@ -71,12 +71,20 @@ pub enum Input {
     },
     /// A provider said something.
     Report(Report),
-    /// A settled batch is written: what of it is on file.
-    Recorded {
+    /// Words of the user that are no event of their own here (a turn that began before recording did): they tell what
+    /// the following work is about.
+    Prompt {
         /// Session.
         session: SessionId,
-        /// Its new memories.
-        remembered: Vec<Remembered>,
+        /// The words.
+        text: String,
+    },
+    /// Nothing more is expected in this session for long: what waits is asked about now.
+    Settle {
+        /// Session.
+        session: SessionId,
+        /// Its turn counts as over, though nothing said so.
+        over: bool,
     },
     /// The time of the newest [`Effect::WakeAt`] has come.
     Tick,
@@ -109,7 +117,7 @@ pub enum Effect {
         /// Session.
         session: SessionId,
     },
-    /// A batch has its outcome: write it, then [`Input::Recorded`].
+    /// A batch has its outcome: write it.
     Settle(Box<Settled>),
     /// A call that settles nothing yet.
     Account(Call),
@@ -251,6 +259,8 @@ pub struct Status {
     pub waiting: usize,
     /// When the oldest of them came in.
     pub oldest: Option<Timestamp>,
+    /// Since when something is due that is not answered yet.
+    pub due: Option<Timestamp>,
     /// Questions open now.
     pub asking: usize,
     /// Slots held and there are.
@@ -359,9 +369,13 @@ impl Machine {
                     watched.know(remembered);
                 }
             }
-            Input::Recorded { session, remembered } => {
+            Input::Prompt { session, text } => {
+                let watched = self.sessions.entry(session).or_insert_with(|| Watched::new(now, true));
+                watched.span.prompt = Some(text);
+            }
+            Input::Settle { session, over } => {
                 if let Some(watched) = self.sessions.get_mut(&session) {
-                    watched.remember(remembered);
+                    watched.settle(now, over);
                 }
             }
             Input::Report(report) => self.hear(now, report),
@@ -393,6 +407,16 @@ impl Machine {
         self.slots.used() == 0 && self.sessions.values().all(|it| it.waiting() == 0 && it.flight.is_none())
     }
 
+    /// Takes an event back that waits and is in no question yet. Whether it was there: then it gets no outcome here.
+    pub fn retract(&mut self, session: &SessionId, key: &EventKey) -> bool {
+        self.sessions.get_mut(session).is_some_and(|it| it.retract(key))
+    }
+
+    /// When [`Input::Tick`] is wanted: the time of the newest [`Effect::WakeAt`].
+    pub fn wakes_at(&self) -> Option<Timestamp> {
+        self.last_wake
+    }
+
     /// How it stands.
     pub fn status(&self) -> Status {
         let mut sessions: Vec<_> = self
@@ -413,6 +437,7 @@ impl Machine {
             pause: self.pause_status(),
             waiting: self.sessions.values().map(Watched::waiting).sum(),
             oldest: self.sessions.values().filter_map(Watched::oldest).min(),
+            due: self.sessions.values().filter_map(Watched::due_since).min(),
             asking: self.sessions.values().filter(|it| it.flight.is_some()).count(),
             slots: (self.slots.used(), self.slots.limit()),
             sessions,

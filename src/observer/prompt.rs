@@ -25,8 +25,8 @@ pub use element::{Limits, cost, is_read_only, substantial};
 /// A memory the session already has, for the digest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remembered {
-    /// Its row.
-    pub id: MemoryId,
+    /// Its row; `None` when it is not known yet that it was written.
+    pub id: Option<MemoryId>,
     /// Its type.
     pub type_id: String,
     /// Its title.
@@ -242,7 +242,8 @@ fn digest(out: &mut String, remembered: &[Remembered]) {
     // The newest are nearest to what comes next.
     for item in remembered.iter().rev() {
         let title = safe_line(clip_chars(&item.title, 160));
-        let line = format!("- #{} {}: {}\n", item.id.0, item.type_id, element::escape(&title));
+        let number = item.id.map(|it| format!("#{} ", it.0)).unwrap_or_default();
+        let line = format!("- {number}{}: {}\n", item.type_id, element::escape(&title));
         chars += line.len();
         if chars > DIGEST_CHARS {
             break;

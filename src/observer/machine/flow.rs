@@ -117,7 +117,7 @@ impl Machine {
         self.slots.release(run);
         let flight = self.land(now, session, None);
         if let Some(watched) = self.sessions.get_mut(session) {
-            watched.run = None;
+            watched.run_gone();
         }
         match (how, flight) {
             (Gone::NotFound { looked }, flight) => self.not_found(now, session, flight, &looked),
@@ -184,13 +184,13 @@ impl Machine {
                 if watched.due(&self.config).is_none_or(|at| at > now) {
                     break;
                 }
-                match watched.freeze(&self.config, most) {
+                match watched.freeze(now, &self.config, most) {
                     Some(Frozen::Ask(work)) => watched.work.push_back(work),
                     Some(Frozen::Nothing(batch)) => nothing.push((watched.live, batch)),
                     None => break,
                 }
             }
-            if watched.at_rest() && watched.touched + self.config.idle <= now {
+            if watched.at_rest() && (watched.touched + self.config.idle <= now || watched.owes_summary()) {
                 let summary = watched.idle_summary(now);
                 watched.work.extend(summary);
             }

@@ -30,6 +30,10 @@ pub(super) struct Watched {
     pub flight: Option<Flight>,
     pub run: Option<Run>,
     digest: Digest,
+    /// Titles of this session that may not be written yet, newest last.
+    unsaved: Vec<Remembered>,
+    /// What waits is due at once; whether the turn counts as over.
+    settled: Option<bool>,
     pub span: Span,
     /// Frame of the last batch, for a summary asked for later.
     last: Option<Batch>,
@@ -101,8 +105,10 @@ pub(super) struct Work {
     /// Events whose outcome is open. Others of the batch are settled and only shown.
     pub open: Vec<EventKey>,
     pub expects: Expected,
-    /// Since when it waits.
+    /// Since when it is due.
     pub since: Timestamp,
+    /// When the oldest of its events came in.
+    pub born: Timestamp,
     /// Not before this time.
     pub not_before: Option<Timestamp>,
     /// Failures of the service, of the run, of the clock.
@@ -142,6 +148,8 @@ impl Watched {
             flight: None,
             run: None,
             digest: Digest::Unknown,
+            unsaved: Vec::new(),
+            settled: None,
             span: Span::default(),
             last: None,
             touched: now,
@@ -163,9 +171,35 @@ impl Watched {
     /// When the oldest of them came in.
     pub(super) fn oldest(&self) -> Option<Timestamp> {
         let pending = self.pending.front().map(|it| it.since);
+        let work = self.work.iter().map(|it| it.born).min();
+        let open = self.flight.as_ref().map(|it| it.work.born);
+        [pending, work, open].into_iter().flatten().min()
+    }
+
+    /// Since when something is due.
+    pub(super) fn due_since(&self) -> Option<Timestamp> {
         let work = self.work.iter().map(|it| it.since).min();
         let open = self.flight.as_ref().map(|it| it.work.since);
-        [pending, work, open].into_iter().flatten().min()
+        [work, open].into_iter().flatten().min()
+    }
+
+    pub(super) fn retract(&mut self, key: &EventKey) -> bool {
+        let Some(at) = self.pending.iter().position(|it| it.observed.event.key == *key) else { return false };
+        let gone = self.pending.remove(at);
+        self.pending_chars = self.pending_chars.saturating_sub(gone.map_or(0, |it| it.chars));
+        true
+    }
+
+    pub(super) fn settle(&mut self, now: Timestamp, over: bool) {
+        if !self.pending.is_empty() || (over && self.span.work) {
+            self.settled = Some(over || self.settled == Some(true));
+            self.touched = now;
+        }
+    }
+
+    /// Settled with nothing waiting, and a summary still owed.
+    pub(super) fn owes_summary(&self) -> bool {
+        self.settled == Some(true) && self.pending.is_empty()
     }
 
     pub(super) fn push(&mut self, now: Timestamp, observed: Observed, along: bool) {
@@ -177,7 +211,8 @@ impl Watched {
             {
                 Weight::Work
             }
-            Body::TurnEnd(_) => Weight::End,
+            // A helper's turn is no turn of the session.
+            Body::TurnEnd(_) if observed.event.agent.is_none() => Weight::End,
             _ => Weight::Along,
         };
         let chars = prompt::cost(&observed.event, Limits::default());
@@ -186,21 +221,31 @@ impl Watched {
         self.touched = now;
     }
 
-    pub(super) fn know(&mut self, remembered: Vec<Remembered>) {
-        // What was recorded meanwhile came by `remember` and may be in both.
-        self.digest = Digest::Known(Vec::new());
-        self.remember(remembered);
+    /// What is on file, and what is about to be.
+    pub(super) fn know(&mut self, mut remembered: Vec<Remembered>) {
+        let on_file = |title: &str, known: &[Remembered]| {
+            known.iter().any(|it| {
+                it.title == title || (!it.title.is_empty() && title.starts_with(it.title.trim_end_matches('…')))
+            })
+        };
+        self.unsaved.retain(|it| !on_file(&it.title, &remembered));
+        remembered.extend(self.unsaved.iter().cloned());
+        let extra = remembered.len().saturating_sub(DIGEST_ROWS);
+        remembered.drain(..extra);
+        self.digest = Digest::Known(remembered);
     }
 
-    pub(super) fn remember(&mut self, remembered: Vec<Remembered>) {
-        if let Digest::Known(known) = &mut self.digest {
-            for item in remembered {
-                known.retain(|it| it.id != item.id);
-                known.push(item);
-            }
-            let extra = known.len().saturating_sub(DIGEST_ROWS);
-            known.drain(..extra);
-        }
+    /// A title that is being written.
+    pub(super) fn remember(&mut self, remembered: Remembered) {
+        self.unsaved.push(remembered);
+        let extra = self.unsaved.len().saturating_sub(DIGEST_ROWS);
+        self.unsaved.drain(..extra);
+    }
+
+    /// The run is gone; the next one is told anew what is on file.
+    pub(super) fn run_gone(&mut self) {
+        self.run = None;
+        self.digest = Digest::Unknown;
     }
 
     /// The memories on file, or `None` after asking for them when they are not known.
@@ -224,6 +269,9 @@ impl Watched {
     /// When the pending events are to be asked about, or settled without asking.
     pub(super) fn due(&self, config: &Config) -> Option<Timestamp> {
         let last = self.pending.back()?.since;
+        if self.settled.is_some() {
+            return Some(last);
+        }
         if self.pending.len() >= config.batch_events || self.pending_chars >= config.batch_chars {
             return Some(last);
         }
@@ -240,7 +288,7 @@ impl Watched {
 
     /// Freezes the next batch out of what is pending: events of one project, up to `most_chars`, in a live session
     /// up to the end of a turn with work behind it.
-    pub(super) fn freeze(&mut self, config: &Config, most_chars: usize) -> Option<Frozen> {
+    pub(super) fn freeze(&mut self, now: Timestamp, config: &Config, most_chars: usize) -> Option<Frozen> {
         let since = self.pending.front()?.since;
         let (mut chars, mut taken) = (0, 0);
         let mut project = None;
@@ -263,8 +311,13 @@ impl Watched {
         self.pending_chars = self.pending_chars.saturating_sub(chars);
         let has_work = items.iter().any(|it| it.weight == Weight::Work);
         let behind_end = items.iter().rev().take_while(|it| it.weight != Weight::End).count();
-        let closes_turn =
+        let ended =
             items.len() > behind_end && !items[items.len() - behind_end..].iter().any(|it| it.weight == Weight::Work);
+        let last = self.pending.is_empty();
+        let closes_turn = ended || (last && self.settled == Some(true));
+        if last {
+            self.settled = None;
+        }
         let events: Vec<Event> = items.into_iter().map(|it| it.observed.event).collect();
         self.span.take_in(&events);
         let to_sum_up = has_work || self.span.work || substantial(&self.span.closing);
@@ -276,7 +329,7 @@ impl Watched {
             (false, false) => return Some(Frozen::Nothing(Arc::new(batch))),
         };
         let open = batch.keys().cloned().collect();
-        let work = Work::new(batch, open, expects, since, self.span.clone());
+        let work = Work { born: since, ..Work::new(batch, open, expects, now, self.span.clone()) };
         if closes_turn {
             self.span = Span { prompt: self.span.prompt.take(), ..Span::default() };
         }
@@ -305,6 +358,7 @@ impl Watched {
 
     /// The summary of a span whose turn never said that it was over: asked for once, when the session falls silent.
     pub(super) fn idle_summary(&mut self, now: Timestamp) -> Option<Work> {
+        self.settled = None;
         if !self.span.work {
             return None;
         }
@@ -360,6 +414,7 @@ impl Work {
             open,
             expects,
             since,
+            born: since,
             not_before: None,
             tries: 0,
             first_try: None,

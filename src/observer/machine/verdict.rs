@@ -7,7 +7,7 @@ use crate::gate::reply::{BadKind, Expected, Good, Reply, SkipKind, Verdict, judg
 use crate::memory::{Draft, EventKey, SessionId, Source, Summary, Timestamp, clip_chars, safe_line};
 use crate::observer::batch::Batch;
 use crate::observer::outcome::{CallOutcome, Final};
-use crate::observer::prompt::resolve;
+use crate::observer::prompt::{Remembered, resolve};
 use crate::observer::provider::Usage;
 use crate::transcript::event::{Body, Event};
 
@@ -212,6 +212,12 @@ impl Machine {
         if let Some(watched) = self.sessions.get_mut(session) {
             live = watched.live;
             watched.span.work |= !work.expects.summary() && !given_up;
+            for draft in &drafts {
+                let (type_id, _) = self.mode.type_id(&draft.raw_type);
+                let title = if draft.title.is_empty() { &draft.narrative } else { &draft.title };
+                let title = safe_line(clip_chars(title, 120));
+                watched.remember(Remembered { id: None, type_id, title });
+            }
         }
         self.effects.push(Effect::Settle(Box::new(Settled {
             session: session.clone(),

@@ -144,7 +144,7 @@ fn references_are_resolved_however_they_are_written() {
 fn the_digest_keeps_the_newest_and_stays_small() {
     let remembered: Vec<Remembered> = (0..200)
         .map(|n| Remembered {
-            id: MemoryId(n),
+            id: Some(MemoryId(n)),
             type_id: "change".into(),
             title: format!("title {n} {}", "x".repeat(100)),
         })

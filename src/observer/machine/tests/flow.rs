@@ -112,21 +112,78 @@ fn a_batch_is_bounded_and_of_one_project() {
 #[test]
 fn a_new_run_is_told_what_is_on_file() {
     let mut talk = Talk::new();
+    let chosen = Remembered { id: Some(MemoryId(41)), type_id: "decision".into(), title: "Chose <skip/> tags".into() };
+    talk.on_file.insert("s".into(), vec![chosen]);
     talk.feed([bash("s", "t1"), turn_end("s", "e1")]);
-    talk.step(Input::Recorded {
-        session: "s".into(),
-        remembered: vec![Remembered {
-            id: MemoryId(41),
-            type_id: "decision".into(),
-            title: "Chose <skip/> tags".into(),
-        }],
-    });
+    assert!(
+        talk.asked[0].text.starts_with("<already_remembered>\n- #41 decision: Chose &lt;skip/> tags\n</already"),
+        "{}",
+        talk.asked[0].text
+    );
     talk.say("<observation><title>Limit raised</title></observation><skip_summary/>");
+    talk.feed([bash("s", "t2"), turn_end("s", "e2")]);
+    assert!(!talk.asked[1].mentions("already_remembered"), "the same run knows");
+    talk.say("<skip/>");
     talk.pass(200); // idle: the run ends
     assert!(talk.alive.is_empty() && talk.machine.idle());
-    talk.feed([bash("s", "t2"), turn_end("s", "e2")]);
-    // The session was forgotten with its digest, which is looked up again; here it is still there.
+    talk.feed([bash("s", "t3"), turn_end("s", "e3")]);
     assert_eq!(talk.starts, 2);
+    assert!(talk.asked[2].mentions("- #2 change: Limit raised\n"));
+}
+
+#[test]
+fn what_is_not_written_yet_is_told_as_well() {
+    let mut talk = Talk::with(|config, _| config.context_tokens = 1_000);
+    talk.feed([bash("s", "t1"), turn_end("s", "e1")]);
+    talk.say("<observation><type>bugfix</type><title>Limit raised</title></observation><skip_summary/>");
+    talk.on_file.clear(); // the database is slow
+    talk.feed([bash("s", "t2"), turn_end("s", "e2")]);
+    assert!(talk.asked[1].text.starts_with("<already_remembered>\n- bugfix: Limit raised\n"), "{}", talk.asked[1].text);
+}
+
+#[test]
+fn settling_asks_at_once_and_sums_up_when_the_turn_is_over() {
+    let mut talk = Talk::new();
+    talk.feed([prompt("s", "u", "do it"), bash("s", "t1"), answer("s", "a", "half way there")]);
+    talk.step(Input::Settle { session: "s".into(), over: false });
+    assert_eq!(talk.asked[0].expects, Expected::Observations);
+    talk.say("<skip/>");
+    talk.step(Input::Settle { session: "s".into(), over: true });
+    assert_eq!(talk.asked[1].expects, Expected::Summary);
+    assert!(talk.asked[1].mentions("half way there"));
+    talk.say("<summary><completed>c</completed></summary>");
+    talk.feed([bash("s", "t2")]);
+    talk.step(Input::Settle { session: "s".into(), over: true });
+    assert_eq!(talk.asked[2].expects, Expected::Both);
+    talk.say("<skip/>");
+    talk.step(Input::Settle { session: "s".into(), over: true });
+    talk.pass(1_000);
+    assert_eq!(talk.asked.len(), 3);
+    talk.all_settled_once();
+}
+
+#[test]
+fn an_event_taken_back_before_it_was_asked_about_is_forgotten() {
+    let mut talk = Talk::new();
+    talk.feed([bash("s", "t1"), bash("s", "t2")]);
+    assert!(talk.machine.retract(&"s".into(), &"s/t1".into()));
+    assert!(!talk.machine.retract(&"s".into(), &"s/t1".into()));
+    talk.feed([turn_end("s", "e")]);
+    assert_eq!(talk.asked[0].batch.keys().map(|it| it.as_str()).collect::<Vec<_>>(), ["s/t2", "s/e"]);
+}
+
+#[test]
+fn a_helpers_turn_is_no_turn_of_the_session() {
+    let mut talk = Talk::new();
+    let mut end = turn_end("s", "he");
+    end.agent = Some("h".into());
+    let mut work = bash("s", "ht");
+    work.agent = Some("h".into());
+    talk.feed([bash("s", "t1"), work, end]);
+    talk.pass(5);
+    assert_eq!(talk.asked.len(), 0);
+    talk.feed([turn_end("s", "e")]);
+    assert_eq!(talk.asked[0].batch.agent, None);
 }
 
 #[test]

@@ -157,6 +157,7 @@ pub(super) struct Talk {
     answers: Vec<(Timestamp, Asked, Act)>,
     wake: Option<Timestamp>,
     next_id: i64,
+    pub on_file: BTreeMap<SessionId, Vec<Remembered>>,
     pub events: BTreeMap<EventKey, u32>,
 }
 
@@ -188,6 +189,7 @@ impl Talk {
             answers: Vec::new(),
             wake: None,
             next_id: 1,
+            on_file: BTreeMap::new(),
             events: BTreeMap::new(),
         }
     }
@@ -221,25 +223,19 @@ impl Talk {
                 match effect {
                     Effect::Order(order) => inputs.extend(self.obey(order)),
                     Effect::Digest { session } => {
-                        inputs.push_back(Input::Digest { session, remembered: Vec::new() });
+                        let remembered = self.on_file.get(&session).cloned().unwrap_or_default();
+                        inputs.push_back(Input::Digest { session, remembered });
                     }
                     Effect::Settle(settled) => {
                         for (key, _) in &settled.finals {
                             *self.events.get_mut(key).expect("a key that was fed") += 1;
                         }
-                        let remembered = settled
-                            .drafts
-                            .iter()
-                            .map(|draft| {
-                                self.next_id += 1;
-                                Remembered {
-                                    id: MemoryId(self.next_id),
-                                    type_id: "change".into(),
-                                    title: draft.title.clone(),
-                                }
-                            })
-                            .collect();
-                        inputs.push_back(Input::Recorded { session: settled.session.clone(), remembered });
+                        let on_file = self.on_file.entry(settled.session.clone()).or_default();
+                        for draft in &settled.drafts {
+                            self.next_id += 1;
+                            let id = Some(MemoryId(self.next_id));
+                            on_file.push(Remembered { id, type_id: "change".into(), title: draft.title.clone() });
+                        }
                         self.settled.push(*settled);
                     }
                     Effect::Account(call) => self.accounts.push(call),
