@@ -50,7 +50,12 @@ pub fn run(args: Args, ctx: &Ctx) -> Result<ExitCode, CliError> {
 pub fn options(ctx: &Ctx) -> Options {
     let mut options = Options::new(ctx.dirs.clone(), ctx.env.clone(), ctx.settings.clone(), Arc::new(ctx.clock));
     options.program = crate::config::program();
-    options
+    let (mode, warnings) = super::modes::active(&ctx.dirs, &ctx.settings);
+    for warning in warnings {
+        say(&format!("warning: {warning}"));
+    }
+    options.mode = Arc::new(mode);
+    options.with_observer()
 }
 
 /// A start that failed, in words.

@@ -95,6 +95,8 @@ pub struct Core {
     caught: bool,
     counted_all: bool,
     stored: u64,
+    /// The judge's warnings as they were told last.
+    heeded: Vec<String>,
 }
 
 impl Core {
@@ -128,6 +130,7 @@ impl Core {
             caught: false,
             counted_all: false,
             stored: 0,
+            heeded: Vec::new(),
         };
         core.look_at_pauses();
         core
@@ -789,7 +792,13 @@ impl Core {
                 .as_ref()
                 .filter(|paused| paused.reason == reason)
                 .map_or(now, |paused| paused.since);
-            self.snapshot.paused = Some(Paused { reason: reason.into(), since, until: None, next_try: Some(next_try) });
+            self.snapshot.paused = Some(Paused {
+                reason: reason.into(),
+                since,
+                until: None,
+                next_try: Some(next_try),
+                detail: String::new(),
+            });
         }
         let known = self.snapshot.errors.iter().any(|problem| !problem.cleared && problem.what == what);
         if !known {
@@ -838,12 +847,30 @@ impl Core {
         self.snapshot_changed = true;
     }
 
+    /// The judge's warnings among the problems: new ones come up, those that are over are cleared.
+    fn heed(&mut self, warnings: Vec<String>) {
+        if warnings == self.heeded {
+            return;
+        }
+        let (now, kept) = (self.clock.now(), self.pending.len() as u64);
+        for problem in &mut self.snapshot.errors {
+            problem.cleared |= self.heeded.contains(&problem.what) && !warnings.contains(&problem.what);
+        }
+        for what in warnings.iter().filter(|it| !self.heeded.contains(it)) {
+            tracing::warn!("{what}");
+            self.snapshot.note(Problem { at: now, what: what.clone(), lost: 0, kept, cleared: false });
+        }
+        self.heeded = warnings;
+        self.snapshot_changed = true;
+    }
+
     /// Brings the live state up to date.
     pub fn refresh(&mut self) {
         let waiting = self.pending.len() as u64;
         let (provider, model) = self.judge.name();
         let own = self.snapshot.paused.as_ref().is_some_and(|paused| paused.reason == "disk");
         let paused = self.judge.paused();
+        self.heed(self.judge.warnings());
         let snapshot = &mut self.snapshot;
         let before = (snapshot.waiting, snapshot.oldest_waiting_at, snapshot.paused.clone());
         snapshot.waiting = waiting;

@@ -64,7 +64,8 @@ impl State {
 /// Why nothing is handled for now.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Paused {
-    /// `quota`, `auth`, `billing`, `model`, `budget`, `disk`, `user`.
+    /// `quota`, `rate-limit`, `auth`, `billing`, `model`, `budget`, `server`, `not-found`, `cannot-start`, `disk`,
+    /// `user`.
     pub reason: String,
     /// From when.
     pub since: Timestamp,
@@ -72,6 +73,9 @@ pub struct Paused {
     pub until: Option<Timestamp>,
     /// When it is tried again.
     pub next_try: Option<Timestamp>,
+    /// What was said, for people.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub detail: String,
 }
 
 /// Something went wrong.
@@ -403,7 +407,8 @@ mod tests {
         let fresh = Snapshot { beat_at: Some(at(0)), last_line_at: Some(at(0)), ..Snapshot::default() };
         assert_eq!(alive(&fresh).state(at(4)), State::Ok);
         assert_eq!(alive(&Snapshot { last_line_at: None, ..fresh.clone() }).state(at(4)), State::Idle);
-        let paused = Paused { reason: "quota".into(), since: at(0), until: None, next_try: None };
+        let paused =
+            Paused { reason: "quota".into(), since: at(0), until: None, next_try: None, detail: String::new() };
         assert_eq!(alive(&Snapshot { paused: Some(paused), ..fresh.clone() }).state(at(4)), State::Wait);
         let gap = Gap { path: "x".into(), since: at(0), why: "permission denied".into() };
         assert_eq!(alive(&Snapshot { gaps: vec![gap], ..fresh.clone() }).state(at(20)), State::Gap);

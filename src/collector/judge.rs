@@ -110,6 +110,11 @@ pub trait Judge: Send {
     /// Who it is: provider and model, as `status` shows them.
     fn name(&self) -> (String, String);
 
+    /// What a person should do something about, one sentence each; gone from here when it is over.
+    fn warnings(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Whether it takes its time: then what waits in memory is no sign that it should be hurried.
     fn is_slow(&self) -> bool {
         false

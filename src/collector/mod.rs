@@ -16,6 +16,7 @@ pub mod input;
 pub mod intake;
 pub mod judge;
 pub mod lock;
+pub mod model;
 pub mod order;
 pub mod progress;
 pub mod ready;

@@ -59,7 +59,13 @@ pub fn report(dirs: &Dirs, settings: &Settings, now: Timestamp, zone: &TimeZone)
     health.state = evidence.state(now);
     fill(&mut health, snapshot.as_ref(), alive, settings);
     if let Some(pause) = user_pause {
-        health.paused = Some(Paused { reason: "user".into(), since: pause.since, until: None, next_try: None });
+        health.paused = Some(Paused {
+            reason: "user".into(),
+            since: pause.since,
+            until: None,
+            next_try: None,
+            detail: String::new(),
+        });
     }
     Report { health, snapshot, alive, store_error }
 }

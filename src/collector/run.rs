@@ -34,6 +34,8 @@ const HELD: usize = 24 << 20;
 const BEAT: Duration = Duration::from_secs(10);
 /// The live state is published at most this often.
 const PUBLISH: Duration = Duration::from_millis(250);
+/// A pause that ends this soon is waited for with `--once`.
+const SOON: jiff::SignedDuration = jiff::SignedDuration::from_secs(60);
 /// Named fact: the folders whose files are followed.
 const ROOTS: &str = "collector.roots";
 /// Named fact: when cmem was first started.
@@ -85,6 +87,12 @@ impl Options {
             lock: None,
             program: String::new(),
         }
+    }
+
+    /// With the observer the settings ask for.
+    pub fn with_observer(mut self) -> Self {
+        self.judge = super::model::judge_for(&self);
+        self
     }
 
     /// The folders that are read.
@@ -584,7 +592,11 @@ impl Loop<'_> {
         match (judge_paused, blocked) {
             (_, Some(Blocked::Refused(why))) => Some(Ended::Failed(why)),
             (_, Some(Blocked::Disk)) => self.core.snapshot().paused.clone().map(Ended::Paused),
-            (Some(paused), _) => Some(Ended::Paused(paused)),
+            // A hiccup of the service is waited for; what lasts is not.
+            (Some(paused), _) => {
+                let soon = self.clock.now() + SOON;
+                paused.next_try.is_none_or(|at| at > soon).then_some(Ended::Paused(paused))
+            }
             _ => None,
         }
     }

@@ -412,6 +412,11 @@ impl Machine {
         self.sessions.get_mut(session).is_some_and(|it| it.retract(key))
     }
 
+    /// The sessions that have something waiting or open.
+    pub fn sessions(&self) -> Vec<SessionId> {
+        self.sessions.iter().filter(|(_, it)| it.waiting() > 0).map(|(id, _)| id.clone()).collect()
+    }
+
     /// When [`Input::Tick`] is wanted: the time of the newest [`Effect::WakeAt`].
     pub fn wakes_at(&self) -> Option<Timestamp> {
         self.last_wake

@@ -5,6 +5,7 @@
 //! what can come of a call. Absent from it: the database.
 
 pub mod api;
+pub mod auto;
 pub mod batch;
 pub mod budget;
 pub mod claude;

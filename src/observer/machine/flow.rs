@@ -404,7 +404,7 @@ impl Machine {
             times.extend(self.brief);
         }
         let next = times.into_iter().filter(|at| *at > now).min();
-        if next.is_some() && next != self.last_wake {
+        if next != self.last_wake {
             self.last_wake = next;
             self.effects.extend(next.map(Effect::WakeAt));
         }

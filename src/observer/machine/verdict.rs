@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::gate::reply::{BadKind, Expected, Good, Reply, SkipKind, Verdict, judge};
 use crate::memory::{Draft, EventKey, SessionId, Source, Summary, Timestamp, clip_chars, safe_line};
 use crate::observer::batch::Batch;
+use crate::observer::offline;
 use crate::observer::outcome::{CallOutcome, Final};
 use crate::observer::prompt::{Remembered, resolve};
 use crate::observer::provider::Usage;
@@ -261,12 +262,12 @@ impl Work {
         if !self.expects.summary() || closing.is_empty() {
             return None;
         }
-        let request = self.span.prompt.as_deref().unwrap_or_default();
-        let summary = Summary {
-            request: safe_line(clip_chars(request, 300)),
+        let told = offline::fallback_summary(std::slice::from_ref(&*self.batch));
+        let summary = told.unwrap_or_else(|| Summary {
+            request: safe_line(clip_chars(self.span.prompt.as_deref().unwrap_or_default(), 300)),
             completed: clip_chars(closing, 2_000).to_owned(),
             ..Summary::default()
-        };
+        });
         Some((summary, Source::Fallback))
     }
 }
