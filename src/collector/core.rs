@@ -136,6 +136,11 @@ impl Core {
         core
     }
 
+    /// When sessions known from earlier runs were begun.
+    pub fn sessions_born(&mut self, born: Vec<(SessionId, Timestamp)>) {
+        self.born.extend(born);
+    }
+
     /// The live state.
     pub fn snapshot(&self) -> &Snapshot {
         &self.snapshot
@@ -150,6 +155,12 @@ impl Core {
     /// Whether the live state changed since it was asked last.
     pub fn take_changed(&mut self) -> bool {
         std::mem::take(&mut self.snapshot_changed)
+    }
+
+    /// The store, when all else is gone.
+    #[cfg(test)]
+    pub(super) fn into_store(self) -> crate::store::Store {
+        self.writer.into_store()
     }
 
     /// The writer.
@@ -363,6 +374,7 @@ impl Core {
             if pending.session != event.session && owns(&self.born, &event.session, &pending.session) {
                 pending.read_in.get_or_insert_with(|| pending.session.clone());
                 pending.session = event.session.clone();
+                pending.time = event.time;
             }
             self.offer(&stream, event, project, Known::Elsewhere, read_at);
             return false;
@@ -604,7 +616,7 @@ impl Core {
         let session = match &pending.read_in {
             // The memory is filed where it was read; it moves with its events once it is written.
             Some(read_in) => {
-                self.writer.give(decided.key.clone(), pending.session.clone());
+                self.writer.give(decided.key.clone(), pending.session.clone(), pending.time);
                 read_in.clone()
             }
             None => pending.session.clone(),
@@ -656,7 +668,7 @@ impl Core {
             && owner != event.session
             && owns(&self.born, &event.session, &owner)
         {
-            self.writer.give(event.key.clone(), event.session.clone());
+            self.writer.give(event.key.clone(), event.session.clone(), event.time);
         }
     }
 

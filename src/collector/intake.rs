@@ -11,6 +11,8 @@
 mod files;
 mod slice;
 
+pub use files::born_of;
+
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -230,10 +232,7 @@ impl Intake {
 
     /// Runs until it is told to stop or nobody listens.
     pub fn run(mut self) {
-        if !self.scope.once && self.scope.older.is_none() {
-            self.watch();
-        }
-        self.first_scan();
+        self.begin();
         while !self.stopped {
             self.take_orders();
             if self.stopped {
@@ -248,8 +247,16 @@ impl Intake {
         }
     }
 
+    /// Watches, and looks at everything for the first time.
+    pub(super) fn begin(&mut self) {
+        if !self.scope.once && self.scope.older.is_none() {
+            self.watch();
+        }
+        self.first_scan();
+    }
+
     /// Takes whatever was ordered meanwhile, without waiting.
-    fn take_orders(&mut self) {
+    pub(super) fn take_orders(&mut self) {
         loop {
             match self.orders.try_recv() {
                 Ok(order) => self.obey(order),
@@ -318,7 +325,7 @@ impl Intake {
     }
 
     /// One slice of the file whose turn it is. `false`: nothing to read, or no room.
-    fn read_some(&mut self) -> bool {
+    pub(super) fn read_some(&mut self) -> bool {
         let Some(no) = self.pick() else {
             return self.count_some();
         };
@@ -349,7 +356,7 @@ impl Intake {
     }
 
     /// Nothing is left to read: files fall quiet at once where nothing is to come (`once`), and whoever waits is told.
-    fn when_dry(&mut self) {
+    pub(super) fn when_dry(&mut self) {
         if self.dry_told || self.pick().is_some() {
             return;
         }
@@ -382,7 +389,7 @@ impl Intake {
         Some(next)
     }
 
-    fn timers(&mut self) {
+    pub(super) fn timers(&mut self) {
         if self.scope.once || self.scope.older.is_some() {
             return;
         }

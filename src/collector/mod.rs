@@ -23,3 +23,6 @@ pub mod ready;
 pub mod report;
 pub mod run;
 pub mod write;
+
+#[cfg(test)]
+mod tests;

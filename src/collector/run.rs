@@ -17,12 +17,12 @@ use super::bus::{Bus, Change};
 use super::core::Core;
 use super::health::{Paused, Problem, Snapshot};
 use super::input::{Ask, Delivery, Held, Input, Order};
-use super::intake::{Intake, Pace, Scope, Setup};
+use super::intake::{self, Intake, Pace, Scope, Setup};
 use super::judge::{Judge, OfflineJudge};
 use super::lock::{self, NotHeld, ROOM};
 use super::write::{Blocked, Writer};
 use crate::config::{Dirs, Env, Settings, monotonic};
-use crate::memory::{Clock, Timestamp};
+use crate::memory::{Clock, SessionId, Timestamp};
 use crate::mode::Mode;
 use crate::store::{Access, Store, StoreError};
 use crate::transcript::locate::{Root, roots};
@@ -321,6 +321,7 @@ fn run(
         projects: known.projects,
         excluded: known.excluded,
     };
+    let born = known.born;
     let judge = match options.judge {
         Some(make) => make(inputs.clone()),
         None => Box::new(OfflineJudge::new(options.mode)),
@@ -342,7 +343,9 @@ fn run(
             return Ended::Stopped;
         }
     };
-    let core = Core::new(Writer::new(store), judge, options.clock.clone(), bus.clone(), held, orders.clone(), snapshot);
+    let mut core =
+        Core::new(Writer::new(store), judge, options.clock.clone(), bus.clone(), held, orders.clone(), snapshot);
+    core.sessions_born(born);
     let mut lap = Loop {
         core,
         inbox,
@@ -396,6 +399,7 @@ struct Known {
     cursors: Vec<crate::store::api::CursorRow>,
     projects: Vec<String>,
     excluded: Vec<String>,
+    born: Vec<(SessionId, Timestamp)>,
 }
 
 impl Known {
@@ -410,10 +414,12 @@ impl Known {
         };
         let projects = store.projects()?;
         let excluded = projects.iter().filter(|project| project.excluded).map(|project| project.root.clone()).collect();
+        let cursors = store.cursors()?;
         Ok(Self {
             roots,
             first,
-            cursors: store.cursors()?,
+            born: cursors.iter().filter_map(intake::born_of).collect(),
+            cursors,
             projects: projects.into_iter().map(|project| project.root).collect(),
             excluded,
         })

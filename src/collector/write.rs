@@ -66,6 +66,12 @@ impl Writer {
         }
     }
 
+    /// The store, when all else is gone.
+    #[cfg(test)]
+    pub(super) fn into_store(self) -> Store {
+        self.store
+    }
+
     /// The store, for reading.
     pub fn store(&self) -> &Store {
         &self.store
@@ -167,9 +173,9 @@ impl Writer {
     }
 
     /// An event belongs to another session than the ledger says.
-    pub fn give(&mut self, key: EventKey, owner: SessionId) {
+    pub fn give(&mut self, key: EventKey, owner: SessionId, time: Option<Timestamp>) {
         self.decided.insert(key.clone(), owner.clone());
-        self.commit.owners.push((key, owner));
+        self.commit.owners.push((key, owner, time));
         self.touch();
     }
 

@@ -18,8 +18,9 @@ pub struct Commit {
     /// A model call that this answers, for accounting.
     pub call: Option<CallRow>,
     /// Events that another session turned out to own (a fork was read before its original): ledger row and
-    /// memories resting only on such events move to that session, text and ids untouched.
-    pub owners: Vec<(EventKey, SessionId)>,
+    /// memories resting only on such events move to that session, text and ids untouched. With the time the event
+    /// has there (a fork made in mid-call tells another).
+    pub owners: Vec<(EventKey, SessionId, Option<Timestamp>)>,
     /// Events the client took back: memories resting only on them are marked abandoned.
     pub retracted: Vec<EventKey>,
     /// Turns that were rewound away: session, first and last prompt number. Their memories are marked abandoned

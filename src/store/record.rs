@@ -59,8 +59,8 @@ fn write(tx: &Connection, commit: &Commit) -> Result<Recorded> {
     for (event, ids) in links {
         link(tx, event, &ids)?;
     }
-    for (key, session) in &commit.owners {
-        give_to(tx, key, session)?;
+    for (key, session, time) in &commit.owners {
+        give_to(tx, key, session, *time)?;
     }
     for key in &commit.retracted {
         retract(tx, key)?;
@@ -217,7 +217,7 @@ pub(super) fn link(tx: &Connection, event: i64, ids: &[i64]) -> Result<()> {
 }
 
 /// Moves an event to the session that turned out to own it, and with it memories that rest on its events alone.
-fn give_to(tx: &Connection, key: &EventKey, owner: &SessionId) -> Result<()> {
+fn give_to(tx: &Connection, key: &EventKey, owner: &SessionId, time: Option<Timestamp>) -> Result<()> {
     let session = places::session_id(tx, owner.as_str())?;
     let Some(event) = event_named(tx, key)? else { return Ok(()) };
     let (from, memories): (i64, Vec<u8>) = tx
@@ -226,7 +226,11 @@ fn give_to(tx: &Connection, key: &EventKey, owner: &SessionId) -> Result<()> {
     if from == session {
         return Ok(());
     }
-    tx.prepare_cached("UPDATE ledger SET session = ?2 WHERE id = ?1")?.execute((event, session))?;
+    tx.prepare_cached("UPDATE ledger SET session = ?2, time_ms = coalesce(?3, time_ms) WHERE id = ?1")?.execute((
+        event,
+        session,
+        time.map(millis),
+    ))?;
     for id in pack::unpack_ids(&memories) {
         let Some(image) = rows::load(tx, id)? else { continue };
         if image.session == session || !all_events(tx, &image, "session = ?2", session)? {

@@ -89,7 +89,9 @@ impl Reader {
             let start = self.lines.line_start();
             self.machine.line_begins(start);
             let line = Line { bytes: rest, start, end: self.lines.position(), cut: false };
-            read_entries(&mut self.machine, line, true, out);
+            // After a restart it may be taken again; its figures are counted once.
+            let counts = !self.machine.was_counted(line.end);
+            read_entries(&mut self.machine, line, counts, out);
             self.taken = rest.len();
         }
     }
@@ -102,10 +104,11 @@ impl Reader {
     /// The latest place from which [`Reader::resume`] gives every event not given yet: the start of the open turn,
     /// or of the oldest line something is held back of.
     pub fn safe_point(&mut self) -> SafePoint {
-        let counted = self.lines.line_start();
+        let start = self.lines.line_start();
+        let counted = if self.taken > 0 { self.lines.position() } else { start };
         if self.machine.idle() && self.taken == 0 {
             let written = Written::new(&self.machine.snapshot(), self.machine.prompts(), std::iter::empty(), counted);
-            return SafePoint { offset: counted, state: to_json(&written) };
+            return SafePoint { offset: start, state: to_json(&written) };
         }
         self.machine.prune();
         let (offset, snapshot, given) = self.machine.points().oldest();
@@ -141,6 +144,9 @@ fn read_line(machine: &mut Machine, line: Line<'_>, taken: usize, out: &mut Vec<
         figures.lines += 1;
         figures.shortened += u64::from(line.cut);
     }
+    if taken > 0 && line.bytes.get(taken..).unwrap_or_default().trim_ascii().is_empty() {
+        return; // what was taken has got its newline
+    }
     if let Some(kind) = skim(line.bytes) {
         if counts {
             machine.counts_mut().skip(kind);
@@ -149,9 +155,6 @@ fn read_line(machine: &mut Machine, line: Line<'_>, taken: usize, out: &mut Vec<
     }
     if taken > 0 {
         let rest = line.bytes.get(taken..).unwrap_or_default();
-        if rest.trim_ascii().is_empty() {
-            return;
-        }
         // Something was appended to a line that looked complete: read what is new.
         read_entries(machine, Line { bytes: rest, ..line }, counts, out);
         return;

@@ -5,6 +5,7 @@
 
 mod support;
 
+mod collecting;
 mod config;
 mod floors;
 mod give;
@@ -15,6 +16,7 @@ mod observer_claude;
 mod privacy;
 mod readme;
 mod recording;
+mod rig;
 
 #[test]
 fn no_file_was_forgotten() {

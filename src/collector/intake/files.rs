@@ -11,6 +11,7 @@ use super::super::order::{Waiting, order};
 use super::{Intake, Pace};
 use crate::config::monotonic;
 use crate::memory::{AgentId, EventKey, ProjectRef, SessionId, Timestamp};
+use crate::store::api::CursorRow;
 use crate::transcript::event::Event;
 use crate::transcript::locate::{self, AgentMeta, FileKind, HEAD_BYTES, Head};
 use crate::transcript::reader::{Reader, SafePoint};
@@ -44,6 +45,13 @@ pub struct Kept {
     pub older_counted: bool,
 }
 
+/// When the session of a cursor row was begun, if the row says so. Helper agents' rows do not count.
+pub fn born_of(row: &CursorRow) -> Option<(SessionId, Timestamp)> {
+    let is_agent = locate::classify(Path::new(&row.path)).is_agent();
+    let kept: Kept = serde_json::from_str(&row.state).ok()?;
+    Some((SessionId::from(row.session.as_str()), kept.born.filter(|_| !is_agent && !row.session.is_empty())?))
+}
+
 /// One followed file.
 pub struct Tracked {
     pub tail: Tail,
@@ -73,6 +81,8 @@ pub struct Tracked {
     pub epoch: u32,
     /// Whether the collector knows the file as it is now.
     pub announced: bool,
+    /// Whether its cursor row says another path than where it is.
+    pub stale: bool,
     pub headed: bool,
     /// Never to be read (an inner agent, a file with a free name that is no session).
     pub ignored: bool,
@@ -121,6 +131,7 @@ impl Tracked {
             before: None,
             epoch: 0,
             announced: false,
+            stale: false,
             headed: false,
             ignored: false,
             gone: false,
@@ -167,7 +178,7 @@ impl Tracked {
     }
 
     /// The place its cursor row has, as far as it was told.
-    fn known_place(&self) -> Option<Place> {
+    pub fn known_place(&self) -> Option<Place> {
         let offset = self.safe.offset;
         let fingerprint = if offset == self.tail.offset {
             self.tail.fingerprint().to_owned()
@@ -373,7 +384,7 @@ impl Intake {
                 file.kept = kept;
                 file.floor = row.backlog_end;
                 file.floor_events = row.backlog_events;
-                file.announced = row.path == file.tail.path.to_string_lossy() && !row.gone;
+                file.stale = row.path != file.tail.path.to_string_lossy() || row.gone;
                 if self.scope.reread && !older_only {
                     file.tail.restart();
                     file.safe = SafePoint::default();
@@ -434,7 +445,7 @@ impl Intake {
     }
 
     /// Whether a cursor speaks of the file at `path`.
-    fn still_stands(&self, row: &crate::store::api::CursorRow, path: &Path, kind: &FileKind) -> bool {
+    fn still_stands(&self, row: &CursorRow, path: &Path, kind: &FileKind) -> bool {
         let same_name = Path::new(&row.path).file_name() == path.file_name();
         let same_session = match kind {
             FileKind::Session(session) | FileKind::Agent(session, _) => session.as_str() == row.session,
@@ -469,6 +480,7 @@ impl Intake {
             let old = std::mem::replace(&mut file.tail.path, path.clone());
             file.gone = false;
             file.announced = false;
+            file.stale = true;
             if self.by_path.get(&old) == Some(&no) {
                 self.by_path.remove(&old);
             }
@@ -487,10 +499,9 @@ impl Intake {
         match file.tail.look() {
             // Nothing but what was there at the first start.
             Ok(Look::Grown(size)) if size <= file.floor && file.is_unread() => self.trouble_over(&path),
-            Ok(Look::Same) if file.announced => self.trouble_over(&path),
-            // A file with nothing in it yet, or one that only moved: the slice tells of it.
+            // A file that only moved: the slice tells of it.
             Ok(Look::Same) => {
-                if file.tail.offset > 0 {
+                if file.stale && file.tail.offset > 0 {
                     self.queue(no);
                 }
                 self.trouble_over(&path);

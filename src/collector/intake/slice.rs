@@ -95,9 +95,10 @@ impl Intake {
                     _ => return Ok(Sliced::Rest),
                 }
             }
-            Look::Same if !file.announced && file.tail.offset > 0 => {
+            Look::Same if file.stale && file.tail.offset > 0 => {
                 file.announced = true;
-                let news = Some(file.news(None));
+                file.stale = false;
+                let news = Some(file.news(file.known_place()));
                 self.deliver(no, file, Delivery { news, at_end: true, ..self.empty(no, file.epoch) });
                 return Ok(Sliced::Rest);
             }
@@ -209,12 +210,14 @@ impl Intake {
             steps.push(Step::Settle);
         }
         let counts = file.reader.as_mut().map(|reader| reader.take_counts()).unwrap_or_default();
+        // Before the place moves on: a file is made known where its reading began.
+        let news = (!file.announced).then(|| file.news(file.known_place()));
+        file.announced = true;
+        file.stale = false;
         // What lies before the floor is only read to know how far the session has come.
         let warming = file.lane == Lane::Live && file.tail.offset <= file.floor && file.floor > 0;
         let counters = if warming { Vec::new() } else { counters(&counts) };
         let place = if warming { None } else { self.place(file) };
-        let news = (!file.announced).then(|| file.news(None));
-        file.announced = true;
         let delivery = Delivery { news, steps, place, counters, bytes, weight, at_end, ..self.empty(no, file.epoch) };
         if delivery.news.is_some()
             || delivery.place.is_some()
@@ -353,9 +356,9 @@ impl Intake {
         let now = self.clock.now();
         let file = &mut self.files[no.0 as usize];
         file.grown_at = monotonic();
-        let old = now.duration_since(file.modified).unsigned_abs() > self.pace.settle && file.tail.offset > 0;
-        let rests = tail::stat(&file.tail.path).map(|stat| stat.modified);
-        let old = old && rests.is_ok_and(|modified| now.duration_since(modified).unsigned_abs() > self.pace.settle);
+        let settle = jiff::SignedDuration::try_from(self.pace.settle).unwrap_or(jiff::SignedDuration::MAX);
+        let old = now.duration_since(file.modified) > settle
+            && tail::stat(&file.tail.path).is_ok_and(|stat| now.duration_since(stat.modified) > settle);
         if self.scope.once || file.lane == Lane::Older || old {
             self.settle(no);
         }

@@ -144,12 +144,12 @@ fn events_and_their_memories_move_to_the_session_that_owns_them() {
         ..Commit::default()
     };
     let ids = store.record(&commit).unwrap().ids;
-    store.record(&Commit { owners: vec![("k1".into(), "S0".into())], ..Commit::default() }).unwrap();
+    store.record(&Commit { owners: vec![("k1".into(), "S0".into(), None)], ..Commit::default() }).unwrap();
     let sessions = |store: &Store| -> Vec<String> {
         store.get(&[ids[0].unwrap(), ids[1].unwrap()]).unwrap().into_iter().map(|it| it.session.unwrap().0).collect()
     };
     assert_eq!(sessions(&store), ["S1", "S0"], "a memory moves when all it rests on has moved");
-    store.record(&Commit { owners: vec![("k2".into(), "S0".into())], ..Commit::default() }).unwrap();
+    store.record(&Commit { owners: vec![("k2".into(), "S0".into(), None)], ..Commit::default() }).unwrap();
     assert_eq!(sessions(&store), ["S0", "S0"]);
     // It is that session's content now: told again there, it is the same row.
     let again = NewMemory { session: Some(SessionId::from("S0")), ..memory("one") };
