@@ -64,6 +64,11 @@ impl Door for Machine {
         self.resolver.lock().unwrap_or_else(std::sync::PoisonError::into_inner).resolve(dir)
     }
 
+    fn client_dir(&self) -> Option<String> {
+        // Set by Claude Code for the servers it starts. The working directory says nothing: it may be anywhere (A088).
+        self.ctx.env.path("CLAUDE_PROJECT_DIR").and_then(|dir| dir.to_str().map(str::to_owned))
+    }
+
     fn excluded(&self, projects: &[ProjectInfo]) -> Vec<String> {
         let covered = projects.iter().filter(|it| self.excluded.covers_project(&it.root, &it.name));
         covered.map(|it| it.root.clone()).collect()

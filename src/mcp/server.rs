@@ -38,6 +38,8 @@ pub trait Door: Send + Sync + 'static {
     fn mode(&self) -> Mode;
     /// The project of a directory.
     fn project_of(&self, dir: &str) -> ProjectRef;
+    /// The directory that the client named when it started this server, if it did.
+    fn client_dir(&self) -> Option<String>;
     /// Words of `Filter::not_projects` for what the settings exclude.
     fn excluded(&self, projects: &[ProjectInfo]) -> Vec<String>;
     /// Ranking by meaning, or why there is none.
@@ -79,7 +81,7 @@ impl Server {
         Parameters(args): Parameters<SearchArgs>,
         context: RequestContext<RoleServer>,
     ) -> CallToolResult {
-        let roots = roots(&context, args.project.as_deref()).await;
+        let roots = self.roots(&context, args.project.as_deref()).await;
         answer(self.do_search(&args, &roots))
     }
 
@@ -94,7 +96,7 @@ impl Server {
         Parameters(args): Parameters<TimelineArgs>,
         context: RequestContext<RoleServer>,
     ) -> CallToolResult {
-        let roots = roots(&context, args.project.as_deref()).await;
+        let roots = self.roots(&context, args.project.as_deref()).await;
         answer(self.do_timeline(&args, &roots))
     }
 
@@ -125,7 +127,7 @@ impl Server {
         Parameters(args): Parameters<RememberArgs>,
         context: RequestContext<RoleServer>,
     ) -> CallToolResult {
-        let roots = roots(&context, args.project.as_deref()).await;
+        let roots = self.roots(&context, args.project.as_deref()).await;
         answer(self.do_remember(&args, &roots))
     }
 }
@@ -154,18 +156,6 @@ fn answer(result: Result<String, String>) -> CallToolResult {
     }
 }
 
-/// Directories the client says it works in. Asked only if no project is named and the client can tell.
-#[allow(deprecated, reason = "newer protocol versions drop roots; clients in use offer them, and nothing else tells")]
-async fn roots(context: &RequestContext<RoleServer>, named: Option<&str>) -> Vec<String> {
-    let can_tell = context.peer.peer_info().is_some_and(|info| info.capabilities.roots.is_some());
-    if named.is_some() || !can_tell {
-        return Vec::new();
-    }
-    let asked = tokio::time::timeout(std::time::Duration::from_secs(2), context.peer.list_roots()).await;
-    let Ok(Ok(roots)) = asked else { return Vec::new() };
-    roots.roots.iter().filter_map(|root| directory_of(&root.uri)).collect()
-}
-
 /// The path of a `file://` address.
 fn directory_of(uri: &str) -> Option<String> {
     let path = uri.strip_prefix("file://")?;
@@ -188,6 +178,23 @@ fn directory_of(uri: &str) -> Option<String> {
 }
 
 impl Server {
+    /// Directories the client says it works in. Asked only if no project is named. Clients of protocol versions
+    /// without roots name one in the environment.
+    #[allow(deprecated, reason = "newer protocol versions drop roots; clients in use offer them")]
+    async fn roots(&self, context: &RequestContext<RoleServer>, named: Option<&str>) -> Vec<String> {
+        if named.is_some() {
+            return Vec::new();
+        }
+        let named = || self.door.client_dir().into_iter().collect();
+        if context.peer.peer_info().is_none_or(|info| info.capabilities.roots.is_none()) {
+            return named();
+        }
+        let asked = tokio::time::timeout(std::time::Duration::from_secs(2), context.peer.list_roots()).await;
+        let Ok(Ok(roots)) = asked else { return named() };
+        let dirs: Vec<String> = roots.roots.iter().filter_map(|root| directory_of(&root.uri)).collect();
+        if dirs.is_empty() { named() } else { dirs }
+    }
+
     fn open(&self) -> Result<Option<Store>, String> {
         match self.door.open(Access::ReadOnly) {
             Ok(store) => Ok(Some(store)),

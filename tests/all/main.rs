@@ -15,6 +15,7 @@ mod mcp;
 mod observer_claude;
 mod privacy;
 mod readme;
+mod recall_live;
 mod recording;
 mod rig;
 

@@ -126,6 +126,11 @@ fn a088_the_clients_roots_are_the_scope_and_never_the_directory_of_the_server() 
     let kept = client.tool("remember", json!({ "text": "Goats leak" })).unwrap();
     assert!(kept.contains("project beta"), "{kept}");
     client.end();
+    // Without roots the client's own variable counts.
+    let mut by_variable = Client::start(&home, None, &[("CLAUDE_PROJECT_DIR", "/w/alpha")]);
+    let found = by_variable.tool("search", json!({ "query": "token" })).unwrap();
+    assert!(found.contains("project alpha") && !found.contains("leak"), "{found}");
+    by_variable.end();
     let mut install_folder = Client::start(&home, Some(&["/opt/p"]), &[]);
     let found = install_folder.tool("search", json!({ "query": "token" })).unwrap();
     assert!(found.contains("all projects") && found.contains("race"), "{found}");

@@ -252,7 +252,11 @@ fn pretty(value: &Value, unit: &str, steps: usize, newline: &str) -> String {
     let pad = |steps: usize| format!("{newline}{}", unit.repeat(steps));
     match value {
         Value::Object(map) if !map.is_empty() => {
-            let members = map.iter().map(|(key, value)| {
+            // In the order in which a person would write them.
+            const FIRST: [&str; 6] = ["matcher", "type", "command", "args", "timeout", "hooks"];
+            let mut members: Vec<_> = map.iter().collect();
+            members.sort_by_key(|(key, _)| FIRST.iter().position(|first| first == key).unwrap_or(FIRST.len()));
+            let members = members.into_iter().map(|(key, value)| {
                 format!("{}{}: {}", pad(steps + 1), Value::from(key.as_str()), pretty(value, unit, steps + 1, newline))
             });
             format!("{{{}{}}}", members.collect::<Vec<_>>().join(","), pad(steps))

@@ -27,6 +27,9 @@ impl Door for Bench {
     fn project_of(&self, dir: &str) -> ProjectRef {
         ProjectRef { root: dir.into(), name: dir.rsplit('/').next().unwrap().into(), worktree: None }
     }
+    fn client_dir(&self) -> Option<String> {
+        None
+    }
     fn excluded(&self, _: &[ProjectInfo]) -> Vec<String> {
         self.excluded.clone()
     }
