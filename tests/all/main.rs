@@ -13,6 +13,7 @@ mod install;
 mod lists;
 mod mcp;
 mod observer_claude;
+mod observing;
 mod privacy;
 mod readme;
 mod recall_live;
