@@ -136,7 +136,7 @@ pub fn run(args: Args, ctx: &Ctx) -> Result<ExitCode, CliError> {
     let answer =
         hub.search(&question, &local).map_err(|error| CliError::store("the memories could not be searched", &error))?;
     let Answer { found, total } = &answer;
-    let faults: Vec<String> = found.faults.iter().map(|fault| fault_line(fault)).collect();
+    let faults: Vec<String> = found.faults.iter().map(fault_line).collect();
     if args.json {
         print::json(&Document {
             engines: found.engines.iter().map(|engine| engine.word()).collect(),

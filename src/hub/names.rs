@@ -45,7 +45,7 @@ pub fn named(projects: &[ProjectInfo], typed: &str) -> Result<Named, Unknown> {
     }
 }
 
-fn pick<'a>(projects: &'a [ProjectInfo], is: impl Fn(&str) -> bool) -> Vec<&'a ProjectInfo> {
+fn pick(projects: &[ProjectInfo], is: impl Fn(&str) -> bool) -> Vec<&ProjectInfo> {
     let mut found: Vec<&ProjectInfo> = projects.iter().filter(|project| is(&project.root)).collect();
     // A root means the project with its worktrees; a name with a slash one worktree.
     found.retain(|project| project.worktree.is_none());

@@ -431,7 +431,7 @@ fn looks_random(value: &str) -> bool {
     if !value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/=_-.~".contains(&byte)) {
         return false;
     }
-    let count = |test: fn(&u8) -> bool| value.bytes().filter(|byte| test(byte)).count();
+    let count = |test: fn(&u8) -> bool| value.as_bytes().iter().filter(|byte| test(byte)).count();
     let (digits, letters) = (count(u8::is_ascii_digit), count(u8::is_ascii_alphabetic));
     let upper = count(u8::is_ascii_uppercase);
     let hexadecimal = value.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
