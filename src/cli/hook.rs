@@ -74,7 +74,7 @@ fn said(moment: Moment, ctx: &Ctx) -> Option<String> {
     std::io::stdin().lock().take(INPUT_MAX).read_to_end(&mut bytes).ok()?;
     let input = Input::parse(&bytes)?;
     let (excluded, _) = Exclusions::new(&ctx.settings.record.exclude, ctx.dirs.home.as_deref(), CaseRule::of_host());
-    let (mode, _) = super::modes::active(&ctx.dirs, &ctx.settings);
+    let (mode, _) = crate::hub::active_mode(&ctx.dirs, &ctx.settings);
     let settled = Settled {
         dirs: &ctx.dirs,
         settings: &ctx.settings,

@@ -81,7 +81,7 @@ fn build(args: &Args, ctx: &Ctx) -> Result<Context, CliError> {
         Err(err) => return Err(CliError::new("the database cannot be opened").cause(err).hint("run `cmem doctor`")),
     };
     let (excluded, _) = Exclusions::new(&ctx.settings.record.exclude, ctx.dirs.home.as_deref(), CaseRule::of_host());
-    let (mode, warnings) = super::modes::active(&ctx.dirs, &ctx.settings);
+    let (mode, warnings) = crate::hub::active_mode(&ctx.dirs, &ctx.settings);
     let teller =
         Teller { store: &store, mode: &mode, zone: &ctx.zone, settings: &ctx.settings.context, excluded: &excluded };
     let failed = |err: StoreError| CliError::new("the database cannot be read").cause(err).hint("run `cmem doctor`");

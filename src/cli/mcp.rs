@@ -22,7 +22,7 @@ pub struct Args {}
 /// Runs the command. Nothing but the protocol goes to stdout, and nothing at all to stderr unless it fails.
 pub fn run(_args: Args, ctx: &Ctx) -> Result<ExitCode, CliError> {
     let (excluded, _) = Exclusions::new(&ctx.settings.record.exclude, ctx.dirs.home.as_deref(), CaseRule::of_host());
-    let (mode, _) = super::modes::active(&ctx.dirs, &ctx.settings);
+    let (mode, _) = crate::hub::active_mode(&ctx.dirs, &ctx.settings);
     let door = Machine { ctx: ctx.clone(), mode, excluded, resolver: Mutex::new(Resolver::new(&ctx.env)) };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

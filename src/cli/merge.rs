@@ -2,7 +2,9 @@
 
 use std::process::ExitCode;
 
-use super::{CliError, Ctx};
+use super::{CliError, Ctx, change};
+use crate::memory::MemoryId;
+use crate::store::curate::Edit;
 
 /// Arguments.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -16,6 +18,11 @@ pub struct Args {
 }
 
 /// Runs the command.
-pub fn run(_args: Args, _ctx: &Ctx) -> Result<ExitCode, CliError> {
-    Err(CliError::unavailable("merge"))
+pub fn run(args: Args, ctx: &Ctx) -> Result<ExitCode, CliError> {
+    let ids = change::ids(&args.ids);
+    let winner = args.into.map(MemoryId).or_else(|| ids.first().copied()).unwrap_or(MemoryId(0));
+    let losers: Vec<MemoryId> = ids.into_iter().filter(|id| *id != winner).collect();
+    let mut hub = change::writer(ctx)?;
+    let done = hub.store_mut().merge(winner, &losers, &Edit::default(), change::who(ctx)).map_err(change::failed)?;
+    change::told(&done, |_| format!("#{} stands for {} more, which are in the trash.", winner.0, losers.len()))
 }

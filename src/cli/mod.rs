@@ -5,10 +5,10 @@
 
 mod apart;
 pub mod args;
+pub mod change;
 pub mod context;
 pub mod error;
 pub mod filter;
-pub mod modes;
 pub mod print;
 pub mod rows;
 

@@ -2,7 +2,8 @@
 
 use std::process::ExitCode;
 
-use super::{CliError, Ctx};
+use super::{CliError, Ctx, change};
+use crate::store::curate::Edit;
 
 /// Arguments.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -16,6 +17,13 @@ pub struct Args {
 }
 
 /// Runs the command.
-pub fn run(_args: Args, _ctx: &Ctx) -> Result<ExitCode, CliError> {
-    Err(CliError::unavailable("pin"))
+pub fn run(args: Args, ctx: &Ctx) -> Result<ExitCode, CliError> {
+    let edit = Edit { pinned: Some(!args.off), ..Edit::default() };
+    let mut hub = change::writer(ctx)?;
+    let done = hub
+        .store_mut()
+        .edit(&change::ids(&args.ids), &edit, change::who(ctx), &mut |_, _| true)
+        .map_err(change::failed)?;
+    let state = if args.off { "no longer pinned" } else { "always given to sessions" };
+    change::told(&done, |rows| format!("{} {state}.", change::memories(rows)))
 }

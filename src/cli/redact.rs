@@ -2,7 +2,8 @@
 
 use std::process::ExitCode;
 
-use super::{CliError, Ctx};
+use super::change::Sure;
+use super::{CliError, Ctx, change, print};
 
 /// Arguments.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -21,7 +22,46 @@ pub struct Args {
     pub yes: bool,
 }
 
-/// Runs the command.
-pub fn run(_args: Args, _ctx: &Ctx) -> Result<ExitCode, CliError> {
-    Err(CliError::unavailable("redact"))
+/// Runs the command. The string itself is never printed: it is what must not be seen.
+pub fn run(args: Args, ctx: &Ctx) -> Result<ExitCode, CliError> {
+    if args.text.trim().chars().count() < 3 {
+        return Err(CliError::usage("a string of fewer than three characters stands in too many places"));
+    }
+    if args.with.contains(&args.text) {
+        return Err(CliError::usage("what stands in its place must not hold the string"));
+    }
+    let mut hub = change::writer(ctx)?;
+    let (memories, trashed) = hub.store().holds(&args.text).map_err(change::failed)?;
+    let where_it_stands =
+        format!("The string stands in {} and {trashed} more in the trash.", change::memories(memories));
+    if args.dry_run {
+        print::say(format_args!("{where_it_stands}"));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let what = format!("{where_it_stands} It is replaced everywhere in the database; nothing brings it back.");
+    if !change::confirm(ctx, format_args!("{what}"), Sure::Word("REDACT"), args.yes)? {
+        return Ok(ExitCode::FAILURE);
+    }
+    let bar = change::bar(ctx, "replacing");
+    let done = hub.store_mut().redact(&args.text, &args.with, &mut change::onto(&bar)).map_err(change::failed)?;
+    bar.finish_and_clear();
+    print::say(format_args!(
+        "Replaced in {}, {} in the trash, {} journal entries, {} sessions, {} other places.",
+        change::memories(done.memories),
+        done.trashed,
+        done.journal,
+        done.sessions,
+        done.other
+    ));
+    for place in &done.left {
+        print::say(format_args!("It still stands in {place}."));
+    }
+    for place in &done.beyond {
+        print::say(format_args!("Not reached: {place}."));
+    }
+    if !done.log_cut {
+        return Err(CliError::new("the write-ahead log could not be cut, because somebody is reading")
+            .hint("close other screens of cmem and run it again"));
+    }
+    Ok(ExitCode::SUCCESS)
 }

@@ -2,7 +2,9 @@
 
 use std::process::ExitCode;
 
-use super::{CliError, Ctx};
+use super::{CliError, Ctx, change, filter};
+use crate::memory::ProjectRef;
+use crate::store::curate::Edit;
 
 /// Arguments.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -16,6 +18,21 @@ pub struct Args {
 }
 
 /// Runs the command.
-pub fn run(_args: Args, _ctx: &Ctx) -> Result<ExitCode, CliError> {
-    Err(CliError::unavailable("move"))
+pub fn run(args: Args, ctx: &Ctx) -> Result<ExitCode, CliError> {
+    let mut hub = change::writer(ctx)?;
+    let named = filter::project(ctx, &hub, &args.to)?;
+    let [key] = named.keys.as_slice() else {
+        return Err(CliError::usage(named.note.unwrap_or_else(|| "more than one project is meant".into()))
+            .hint("name the project by the path of its root"));
+    };
+    let projects = hub.projects().map_err(change::failed)?;
+    let project = projects.iter().find(|project| project.key() == *key || project.root == *key);
+    let Some(project) = project else { return Err(CliError::new(format!("no project is called {}", named.label))) };
+    let to = ProjectRef { root: project.root.clone(), name: project.name.clone(), worktree: project.worktree.clone() };
+    let edit = Edit { project: Some(to), ..Edit::default() };
+    let done = hub
+        .store_mut()
+        .edit(&change::ids(&args.ids), &edit, change::who(ctx), &mut |_, _| true)
+        .map_err(change::failed)?;
+    change::told(&done, |rows| format!("{} now in project {}.", change::memories(rows), named.label))
 }

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use super::{CliError, Ctx};
+use super::{CliError, Ctx, change};
 
 /// Arguments.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -13,6 +13,8 @@ pub struct Args {
 }
 
 /// Runs the command.
-pub fn run(_args: Args, _ctx: &Ctx) -> Result<ExitCode, CliError> {
-    Err(CliError::unavailable("restore"))
+pub fn run(args: Args, ctx: &Ctx) -> Result<ExitCode, CliError> {
+    let mut hub = change::writer(ctx)?;
+    let done = hub.store_mut().restore(&change::ids(&args.ids), change::who(ctx)).map_err(change::failed)?;
+    change::told(&done, |rows| format!("{} back from the trash.", change::memories(rows)))
 }

@@ -2,7 +2,8 @@
 
 use std::process::ExitCode;
 
-use super::{CliError, Ctx};
+use super::{CliError, Ctx, change};
+use crate::store::curate::Edit;
 
 /// Arguments.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -16,6 +17,18 @@ pub struct Args {
 }
 
 /// Runs the command.
-pub fn run(_args: Args, _ctx: &Ctx) -> Result<ExitCode, CliError> {
-    Err(CliError::unavailable("retype"))
+pub fn run(args: Args, ctx: &Ctx) -> Result<ExitCode, CliError> {
+    let mut hub = change::writer(ctx)?;
+    let (type_id, unknown) = hub.mode().type_id(&args.to);
+    if unknown.is_some() {
+        let known: Vec<&str> = hub.mode().types.iter().map(|it| it.id.as_str()).collect();
+        return Err(CliError::usage(format!("the mode has no type {}", crate::memory::safe_line(&args.to)))
+            .hint(format!("types are {}", known.join(", "))));
+    }
+    let edit = Edit { type_id: Some(type_id.clone()), ..Edit::default() };
+    let done = hub
+        .store_mut()
+        .edit(&change::ids(&args.ids), &edit, change::who(ctx), &mut |_, _| true)
+        .map_err(change::failed)?;
+    change::told(&done, |rows| format!("{} now of type {type_id}.", change::memories(rows)))
 }

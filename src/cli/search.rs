@@ -103,7 +103,7 @@ impl<'a> Row<'a> {
 }
 
 /// More than a search ever looks through.
-const EVERYTHING: usize = 1_000_000;
+pub const EVERYTHING: usize = 1_000_000;
 
 /// Runs the command.
 pub fn run(args: Args, ctx: &Ctx) -> Result<ExitCode, CliError> {

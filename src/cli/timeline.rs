@@ -69,7 +69,7 @@ pub fn run(args: Args, ctx: &Ctx) -> Result<ExitCode, CliError> {
         scope.label = name.to_owned();
     }
 
-    let (mode, _) = super::modes::active(&ctx.dirs, &ctx.settings);
+    let (mode, _) = crate::hub::active_mode(&ctx.dirs, &ctx.settings);
     let local = Local { now: ctx.now(), zone: ctx.zone.clone() };
     let anchor = match (&args.anchor, &args.query) {
         (Some(text), _) => {

@@ -2,7 +2,8 @@
 
 use std::process::ExitCode;
 
-use super::{CliError, Ctx};
+use super::change::Sure;
+use super::{CliError, Ctx, change};
 
 /// Arguments.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -18,7 +19,25 @@ pub struct Args {
     pub yes: bool,
 }
 
-/// Runs the command.
-pub fn run(_args: Args, _ctx: &Ctx) -> Result<ExitCode, CliError> {
-    Err(CliError::unavailable("trash"))
+/// Runs the command. One memory goes at once, since it can be brought back; many are asked about.
+pub fn run(args: Args, ctx: &Ctx) -> Result<ExitCode, CliError> {
+    let mut hub = change::writer(ctx)?;
+    let ids = match &args.query {
+        Some(query) => change::found(ctx, &hub, query)?,
+        None => change::ids(&args.ids),
+    };
+    let (count, screen) = (ids.len() as u64, &ctx.settings.tui);
+    let what = format!("{} go to the trash for {} days.", change::memories(count), ctx.settings.trash.days);
+    let number = count.to_string();
+    let sure = if count >= u64::from(screen.type_count_from) { Sure::Word(&number) } else { Sure::Yes };
+    if count >= u64::from(screen.confirm_from) && !change::confirm(ctx, format_args!("{what}"), sure, args.yes)? {
+        return Ok(ExitCode::FAILURE);
+    }
+    let bar = change::bar(ctx, "deleting");
+    // What was named one by one is meant, pinned or not; a query may have caught more than was thought of.
+    let with_pinned = args.query.is_none();
+    let done =
+        hub.store_mut().trash(&ids, with_pinned, change::who(ctx), &mut change::onto(&bar)).map_err(change::failed)?;
+    bar.finish_and_clear();
+    change::told(&done, |rows| format!("{} in the trash.", change::memories(rows)))
 }

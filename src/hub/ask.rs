@@ -23,9 +23,8 @@ impl Hub {
     /// Opens the store of these directories. Reading changes nothing, not even a file that is not there.
     pub fn open(dirs: &Dirs, settings: &Settings, access: Access, now: Timestamp) -> Result<Self> {
         let store = Store::open(&dirs.database(), access, now)?;
-        let lookup = |id: &str| mode_text(dirs, id).or_else(|| mode::embedded_text(id));
-        // A mode that cannot be read is the collector's to report; lists still need signs for types.
-        let mode = mode::load(&settings.observer.mode, &lookup).map_or_else(|_| mode::code(), |loaded| loaded.mode);
+        // What is wrong with a mode is the collector's to report; lists still need signs for types.
+        let (mode, _) = active_mode(dirs, settings);
         let (exclusions, _) = Exclusions::new(&settings.record.exclude, dirs.home.as_deref(), CaseRule::of_host());
         Ok(Self { store, mode, exclusions })
     }
@@ -121,6 +120,17 @@ impl Hub {
             }
         }
         Ok(Answer { found, total })
+    }
+}
+
+/// The mode that the settings name, from the user's folder or as shipped, and what was wrong with it. One that cannot
+/// be read is `code`.
+pub fn active_mode(dirs: &Dirs, settings: &Settings) -> (Mode, Vec<String>) {
+    let id = settings.observer.mode.as_str();
+    let lookup = |id: &str| mode_text(dirs, id).or_else(|| mode::embedded_text(id));
+    match mode::load(id, &lookup) {
+        Ok(loaded) => (loaded.mode, loaded.warnings),
+        Err(error) => (mode::code(), vec![format!("mode “{id}” cannot be used ({error}); “code” is")]),
     }
 }
 

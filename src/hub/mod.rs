@@ -6,7 +6,7 @@
 mod ask;
 mod names;
 
-pub use ask::{Answer, Hub, Question};
+pub use ask::{Answer, Hub, Question, active_mode};
 pub use names::{Named, Unknown, named};
 
 /// Remembering by hand.

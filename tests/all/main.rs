@@ -7,6 +7,7 @@ mod support;
 
 mod collecting;
 mod config;
+mod curating;
 mod floors;
 mod give;
 mod install;
