@@ -50,7 +50,7 @@ pub fn run(args: Args, ctx: &Ctx) -> Result<ExitCode, CliError> {
 pub fn options(ctx: &Ctx) -> Options {
     let mut options = Options::new(ctx.dirs.clone(), ctx.env.clone(), ctx.settings.clone(), Arc::new(ctx.clock));
     options.program = crate::config::program();
-    let (mode, warnings) = super::modes::active(&ctx.dirs, &ctx.settings);
+    let (mode, warnings) = crate::hub::active_mode(&ctx.dirs, &ctx.settings);
     for warning in warnings {
         say(&format!("warning: {warning}"));
     }
