@@ -103,9 +103,9 @@ impl Gates {
         self.privacy.get(session).filter(|privacy| !privacy.is_empty())
     }
 
-    /// What was private in a session when its cursor was kept.
+    /// What was private in a session when a cursor was kept. The files of a session each bring theirs; all count.
     pub fn restore_privacy(&mut self, session: SessionId, privacy: SessionPrivacy) {
-        self.privacy.insert(session, privacy);
+        self.privacy.entry(session).or_default().merge(privacy);
     }
 
     /// How often each gate did something since the last time: `gate.1.skip-tool`, `gate.2.secret` …

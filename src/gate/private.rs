@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::memory::{Timestamp, millis};
-use crate::transcript::event::Event;
+use crate::transcript::event::{Body, Event};
 
 /// What is private in one session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,6 +25,8 @@ pub struct SessionPrivacy {
     spans: Vec<(i64, Option<i64>)>,
     /// Agents that began in a private turn.
     agents: BTreeSet<String>,
+    /// Calls of private turns that ran an agent.
+    calls: BTreeSet<String>,
     /// Agents that began in another.
     open_agents: BTreeSet<String>,
     /// Hashes of titles given in private turns: the client writes a title again and again, later too.
@@ -44,21 +46,53 @@ impl SessionPrivacy {
         let open = self.spans.last().is_some_and(|(_, end)| end.is_none());
         if wholly_private {
             self.turns.insert(turn);
-            if !open {
+            // A prompt that is read again opens nothing again.
+            if !open && !self.spans.iter().any(|(from, _)| *from == at) {
                 self.spans.push((at, None));
             }
-        } else if open
-            && !self.turns.contains(&turn)
-            && let Some((_, end)) = self.spans.last_mut()
+        } else if !self.turns.contains(&turn)
+            && let Some((from, end @ None)) = self.spans.last_mut()
+            && *from < at
         {
             *end = Some(at);
         }
     }
 
+    /// Takes in what another file of the session knew.
+    pub fn merge(&mut self, other: Self) {
+        self.turns.extend(other.turns);
+        self.agents.extend(other.agents);
+        self.calls.extend(other.calls);
+        self.open_agents.extend(other.open_agents);
+        self.titles.extend(other.titles);
+        for (from, to) in other.spans {
+            match self.spans.iter_mut().find(|(known, _)| *known == from) {
+                // Who has seen its end knows better.
+                Some((_, end)) => *end = end.or(to),
+                None => self.spans.push((from, to)),
+            }
+        }
+        self.spans.sort_unstable();
+    }
+
     /// Whether the event belongs to a private turn.
     pub fn hides(&mut self, event: &Event) -> bool {
-        let Some(agent) = &event.agent else { return self.turns.contains(&event.turn) };
+        let Some(agent) = &event.agent else {
+            let hidden = self.turns.contains(&event.turn);
+            if hidden
+                && let Body::Tool(call) = &event.body
+                && matches!(call.name.as_str(), "Task" | "Agent")
+            {
+                self.calls.insert(event.key.to_string());
+            }
+            return hidden;
+        };
         if self.agents.contains(agent.as_str()) {
+            return true;
+        }
+        // The call says it for certain; it is read only when it has come back, so time must do until then.
+        if event.parent_call.as_ref().is_some_and(|call| self.calls.contains(call.as_str())) {
+            self.agents.insert(agent.to_string());
             return true;
         }
         if self.open_agents.contains(agent.as_str()) {

@@ -178,6 +178,37 @@ fn a093_private_regions_are_nowhere() {
 }
 
 #[test]
+fn a_helper_agent_of_a_private_turn_stays_private_after_a_restart() {
+    let home = Home::new();
+    let mut script = Script::new(S1, "/w/alpha");
+    script
+        .user("<private>look into the leak</private>")
+        .tool("toolu_a", "Agent", json!({"prompt": "look into the leak"}), "the leak is hunter2")
+        .answer("found")
+        .user("and now the docs")
+        .answer("done");
+    home.transcript(&format!("-w-alpha/{S1}.jsonl"), script.text());
+    collect(&home);
+    // The agent's file appears (or is read) only when the session has gone on and cmem was started again.
+    let mut agent = Script::new(S1, "/w/alpha");
+    agent.extra.insert("agentId".into(), "a1".into());
+    agent.extra.insert("isSidechain".into(), true.into());
+    agent
+        .user("look into the leak")
+        .tool(
+            "toolu_9",
+            "Edit",
+            json!({"file_path": "/w/alpha/leak.rs", "old_string": "a", "new_string": "hunter2"}),
+            "ok",
+        )
+        .answer("the leak is hunter2");
+    home.transcript(&format!("-w-alpha/{S1}/subagents/agent-a1.jsonl"), agent.text());
+    collect(&home);
+    assert!(!is_kept(&home, "hunter2") && !is_kept(&home, "leak.rs"));
+    assert!(home.run(&["why", "toolu_9"]).ok().out.contains("private-turn"));
+}
+
+#[test]
 fn a094_an_excluded_project_is_not_recorded() {
     let home = Home::new();
     for (session, cwd) in [(S1, "/w/alpha"), (S2, "/w/secret/sub")] {

@@ -10,6 +10,7 @@ use super::super::input::{Delivery, FileNews, FileNo, Input, Lane, Place};
 use super::super::order::{Waiting, order};
 use super::{Intake, Pace};
 use crate::config::monotonic;
+use crate::gate::private::SessionPrivacy;
 use crate::memory::{AgentId, EventKey, ProjectRef, SessionId, Timestamp};
 use crate::store::api::CursorRow;
 use crate::transcript::event::Event;
@@ -43,6 +44,9 @@ pub struct Kept {
     /// The older part was counted.
     #[serde(rename = "n", skip_serializing_if = "std::ops::Not::not")]
     pub older_counted: bool,
+    /// What is private in its session: a helper agent's file may still be read when the session's own has gone on.
+    #[serde(rename = "v", skip_serializing_if = "Option::is_none")]
+    pub privacy: Option<Box<SessionPrivacy>>,
 }
 
 /// When the session of a cursor row was begun, if the row says so. Helper agents' rows do not count.
@@ -382,6 +386,7 @@ impl Intake {
                 file.safe = SafePoint { offset: row.offset, state: kept.reader.clone() };
                 file.headed = kept.lineage.is_some() || kept.born.is_some();
                 file.kept = kept;
+                self.remember_privacy(&mut file);
                 file.floor = row.backlog_end;
                 file.floor_events = row.backlog_events;
                 file.stale = row.path != file.tail.path.to_string_lossy() || row.gone;
@@ -751,12 +756,20 @@ impl Intake {
         {
             file.floor_events = row.backlog_events;
             file.kept = serde_json::from_str(&row.state).unwrap_or_default();
+            self.remember_privacy(&mut file);
             file.safe = SafePoint { offset: row.offset, state: file.kept.reader.clone() };
             file.tail = Tail::at(path, id, row.generation, row.offset, row.fingerprint);
         }
         file.queued = true;
         let no = self.insert(file);
         self.older.push_back(no);
+    }
+
+    /// Hands what a cursor row knows of a session's private turns back to the gates.
+    fn remember_privacy(&mut self, file: &mut Tracked) {
+        if let (Some(session), Some(privacy)) = (&file.session, file.kept.privacy.take()) {
+            self.gates.restore_privacy(session.clone(), *privacy);
+        }
     }
 
     fn sort_older(&mut self) {

@@ -311,6 +311,8 @@ impl Intake {
         };
         file.placed = true;
         file.kept.reader.clone_from(&safe.state);
+        file.kept.privacy =
+            file.session.as_ref().and_then(|session| self.gates.privacy(session)).cloned().map(Box::new);
         let state = serde_json::to_string(&file.kept).unwrap_or_default();
         file.kept.reader.clear();
         let place = Place { offset: safe.offset, fingerprint, state };

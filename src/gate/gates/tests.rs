@@ -208,6 +208,10 @@ fn helper_agents_of_a_private_turn_are_private_to_their_end() {
     judged(&mut gates, event(3, 30, prompt("next")));
     assert_eq!(judged(&mut gates, by("a", 35, tool("Bash", "{}", "M1"))), "private-turn");
     assert_eq!(judged(&mut gates, by("b", 36, tool("Bash", "{}", "M2"))), "pass");
+    // Begun in the background: its first words come when the turn is over, but it is known whose it is.
+    judged(&mut gates, event(2, 29, tool("Agent", "{}", "started")));
+    let late = Event { parent_call: Some(EventKey::from("k2-29")), ..by("d", 50, tool("Bash", "{}", "M1")) };
+    assert_eq!(judged(&mut gates, late), "private-turn");
     // Read late, from the beginning of its file.
     assert_eq!(judged(&mut gates, by("c", 22, tool("Bash", "{}", "M1"))), "private-turn");
 }
@@ -223,6 +227,15 @@ fn what_is_private_survives_a_restart() {
     after.restore_privacy(session, serde_json::from_str(&kept).unwrap());
     assert_eq!(judged(&mut after, event(1, 11, tool("Bash", "{}", "M1"))), "private-turn");
     assert_eq!(judged(&mut after, event(2, 20, prompt("next"))), "pass");
+    // Read again from an earlier place: an old prompt ends nothing, a private one opens nothing twice.
+    let kept = after.privacy(&SessionId::from("S1")).unwrap().clone();
+    judged(&mut after, event(0, 5, prompt("before")));
+    judged(&mut after, event(1, 10, prompt("<private>x</private>")));
+    assert_eq!(after.privacy(&SessionId::from("S1")), Some(&kept));
+    // Another file of the session brings what it knew at its time; the end of a span is known from here.
+    let opened = before.privacy(&SessionId::from("S1")).unwrap().clone();
+    after.restore_privacy(SessionId::from("S1"), opened);
+    assert_eq!(after.privacy(&SessionId::from("S1")), Some(&kept));
 }
 
 #[test]
