@@ -44,6 +44,11 @@ impl Hub {
         &self.mode
     }
 
+    /// What the settings exclude.
+    pub fn exclusions(&self) -> &Exclusions {
+        &self.exclusions
+    }
+
     /// All projects.
     pub fn projects(&self) -> Result<Vec<ProjectInfo>> {
         self.store.projects()

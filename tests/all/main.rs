@@ -20,6 +20,7 @@ mod readme;
 mod recall_live;
 mod recording;
 mod rig;
+mod serve;
 
 #[test]
 fn no_file_was_forgotten() {
