@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use super::context::Stamp;
 use super::entry::Entry;
 use super::event::Answer;
-use super::key::{digest, mark, part};
+use super::key::{digest, mark};
 use crate::memory::{AgentId, EventKey};
 
 /// Answers that may be open on one thread at a time: two clients can write into one file (E84).
@@ -27,10 +27,8 @@ pub struct Group {
     id: String,
     /// Where and when its last line was.
     pub stamp: Stamp,
-    /// Key of its first text.
-    key: Option<EventKey>,
-    /// Texts, with the mark of the line each came from.
-    texts: Vec<(u128, String)>,
+    /// Texts, with the key of the line each came from.
+    texts: Vec<(EventKey, String)>,
     /// Marks of all its lines.
     lines: Vec<u128>,
     /// It calls a tool.
@@ -115,7 +113,6 @@ impl Answers {
                 self.open.push(Group {
                     id: id.to_owned(),
                     stamp: stamp.clone(),
-                    key: None,
                     texts: Vec::new(),
                     lines: Vec::new(),
                     calls_tool: false,
@@ -131,8 +128,7 @@ impl Answers {
             }
         };
         let group = &mut self.open[at];
-        let line = mark(key.as_str());
-        group.lines.push(line);
+        group.lines.push(mark(key.as_str()));
         group.end = span.1;
         group.stamp = stamp;
         group.tokens = group.tokens.max(entry.message.output_tokens);
@@ -145,8 +141,7 @@ impl Answers {
             group.model = Some(model.to_owned());
         }
         for text in texts(entry) {
-            group.key.get_or_insert_with(|| key.clone());
-            group.texts.push((line, text.into_owned()));
+            group.texts.push((key.clone(), text.into_owned()));
         }
         pushed_out
     }
@@ -192,13 +187,16 @@ impl Answers {
         let group = self.open.remove(at);
         let before = self.closed.iter().find(|closed| closed.id == group.id).map_or(0, |closed| closed.tokens);
         let mut text = String::new();
-        for (_, piece) in group.texts {
-            if !text.is_empty() {
+        let mut key = None;
+        for (of, piece) in group.texts {
+            if key.is_none() {
+                (key, text) = (Some(of), piece);
+            } else {
                 text.push_str("\n\n");
+                text.push_str(&piece);
             }
-            text.push_str(&piece);
         }
-        let key = group.key.filter(|_| !group.is_error && !text.trim().is_empty());
+        let key = key.filter(|_| !group.is_error && !text.trim().is_empty());
         if self.closed.len() == REMEMBERED {
             self.closed.remove(0);
         }
@@ -226,7 +224,7 @@ impl Answers {
         let mut dropped = false;
         for group in &mut self.open {
             let before = group.texts.len();
-            group.texts.retain(|(from, _)| *from != line);
+            group.texts.retain(|(from, _)| from.as_str() != uuid);
             dropped |= group.texts.len() < before;
         }
         let key = self.closed.iter().rev().find(|closed| closed.lines.contains(&line)).and_then(|it| it.key.clone());
@@ -240,7 +238,7 @@ impl Answers {
 
     /// Offset of the oldest open answer that has text.
     pub fn start(&self) -> Option<u64> {
-        self.open.iter().filter(|group| group.key.is_some()).map(|group| group.start).min()
+        self.open.iter().filter(|group| group.has_text()).map(|group| group.start).min()
     }
 }
 
@@ -261,9 +259,4 @@ fn texts<'a>(entry: &mut Entry<'a>) -> Vec<Cow<'a, str>> {
             .filter(|text| !text.is_empty())
             .collect(),
     }
-}
-
-/// Key of the end of a turn: behind its last line, whatever told that it is the end.
-pub fn end_key(last: &EventKey) -> EventKey {
-    part(last, "end")
 }

@@ -23,6 +23,15 @@ pub fn part(key: &EventKey, part: &str) -> EventKey {
     EventKey(format!("{key}#{part}"))
 }
 
+/// The key of the end of a turn: that of its beginning, whatever told that it is over. Work can go on behind an end,
+/// so a turn may end more than once.
+pub fn end_key(start: &EventKey, times: u32) -> EventKey {
+    match times {
+        0 | 1 => part(start, "end"),
+        _ => part(start, &format!("end{times}")),
+    }
+}
+
 /// 128 bits over several texts, as hex.
 pub fn digest(texts: &[&str]) -> String {
     use std::fmt::Write;

@@ -7,9 +7,9 @@
 use super::context::Stamp;
 use super::key::short_mark;
 use super::speaker::queued_by_machine;
-use crate::memory::EventKey;
+use crate::memory::{EventKey, Timestamp};
 
-/// Turn ends after which an undelivered text is taken for left over by a process that died.
+/// Turns that may begin while a text waits; then it is taken for left over by a process that died.
 const STALE: u8 = 3;
 
 /// A text in the queue, or just out of it.
@@ -19,12 +19,12 @@ pub struct Queued {
     pub text: String,
     /// Key it goes out under if no other line claims it.
     pub key: EventKey,
-    /// Offset of its `enqueue`.
-    pub start: u64,
     /// Offset behind the line that removed it.
     pub end: u64,
     /// When it was removed.
     pub stamp: Stamp,
+    /// When it was put in.
+    since: Option<Timestamp>,
     age: u8,
 }
 
@@ -33,14 +33,20 @@ pub struct Queued {
 pub struct Queue {
     waiting: Vec<Queued>,
     removed: Vec<Queued>,
+    /// Offset of the line with which the queue last ceased to be empty. Lines that take texts out name no text, so
+    /// whoever resumes must see them all from there.
+    since: u64,
     /// Marks of texts that went out in this turn and whose other lines may still come.
     delivered: Vec<u64>,
 }
 
 impl Queue {
     /// A text was put in.
-    pub fn enqueue(&mut self, text: String, key: EventKey, start: u64) {
-        self.waiting.push(Queued { text, key, start, end: start, stamp: Stamp::default(), age: 0 });
+    pub fn enqueue(&mut self, text: String, key: EventKey, time: Option<Timestamp>, start: u64) {
+        if self.is_empty() {
+            self.since = start;
+        }
+        self.waiting.push(Queued { text, key, end: start, stamp: Stamp::default(), since: time, age: 0 });
     }
 
     /// A text left the queue and comes again as an ordinary entry.
@@ -75,16 +81,14 @@ impl Queue {
         Some(self.waiting.remove(at))
     }
 
-    /// An attachment brings the text. `false` when it was given out already.
-    pub fn attached(&mut self, text: &str) -> bool {
-        if self.claim_delivered(text) {
-            return false;
-        }
-        if let Some(at) = self.removed.iter().position(|queued| queued.text == text) {
+    /// An attachment brings the text, and it goes out; other lines with it need not. Two attachments are two
+    /// prompts, also with the same words. One that is older than the text in the queue is a copy of another's.
+    pub fn attached(&mut self, text: &str, time: Option<Timestamp>) {
+        let older = |queued: &Queued| time.zip(queued.since).is_some_and(|(time, since)| time < since);
+        if let Some(at) = self.removed.iter().position(|queued| queued.text == text && !older(queued)) {
             self.removed.remove(at);
         }
         self.delivered.push(short_mark(text));
-        true
     }
 
     /// An ordinary entry brings the text. `false` when it was given out already in this turn.
@@ -107,16 +111,20 @@ impl Queue {
         }
     }
 
-    /// The turn is over: texts that nothing else claimed. Also drops what will never be delivered, and says how
-    /// many that were.
-    pub fn turn_over(&mut self) -> (Vec<Queued>, u64) {
+    /// The turn is over: texts that nothing else claimed.
+    pub fn turn_over(&mut self) -> Vec<Queued> {
         self.delivered.clear();
+        std::mem::take(&mut self.removed)
+    }
+
+    /// A turn begins. Drops what will never be delivered, and says how many that were.
+    pub fn turn_begins(&mut self) -> u64 {
         let before = self.waiting.len();
         self.waiting.retain_mut(|queued| {
             queued.age += 1;
             queued.age < STALE
         });
-        (std::mem::take(&mut self.removed), (before - self.waiting.len()) as u64)
+        (before - self.waiting.len()) as u64
     }
 
     /// Nothing waits.
@@ -124,8 +132,8 @@ impl Queue {
         self.waiting.is_empty() && self.removed.is_empty()
     }
 
-    /// Offset of the oldest text that was not given out.
+    /// Offset from which its lines must be seen to know what is in it.
     pub fn start(&self) -> Option<u64> {
-        self.waiting.iter().chain(&self.removed).map(|queued| queued.start).min()
+        (!self.is_empty()).then_some(self.since)
     }
 }

@@ -178,6 +178,9 @@ fn read_entries(machine: &mut Machine, line: Line<'_>, counts: bool, out: &mut V
 }
 
 #[cfg(test)]
+mod script;
+
+#[cfg(test)]
 mod tests;
 
 #[cfg(test)]

@@ -32,8 +32,10 @@ pub struct Snapshot {
     pub here: Context,
     /// The turn is open.
     pub open: bool,
-    /// Key of the open turn's last line.
-    pub last: Option<EventKey>,
+    /// Key of the line that began the turn.
+    pub start: Option<EventKey>,
+    /// How often the turn has ended.
+    pub ends: u32,
     /// Rank and mark of the title in force.
     pub title: (u8, u64),
     /// Nothing is made of this file.
@@ -114,7 +116,8 @@ pub struct Written {
     turn: u32,
     open: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    last: Option<String>,
+    start: Option<String>,
+    ends: u32,
     title: (u8, u64),
     mute: bool,
     /// Lines up to here were counted.
@@ -139,7 +142,8 @@ impl Written {
             time: here.time.map(Timestamp::as_millisecond),
             turn: here.turn,
             open: snapshot.open,
-            last: snapshot.last.as_ref().map(|key| key.as_str().to_owned()),
+            start: snapshot.start.as_ref().map(|key| key.as_str().to_owned()),
+            ends: snapshot.ends,
             title: snapshot.title,
             mute: snapshot.mute,
             counted,
@@ -167,7 +171,8 @@ impl Written {
                 turn: self.turn,
             },
             open: self.open,
-            last: self.last.as_deref().map(EventKey::from),
+            start: self.start.as_deref().map(EventKey::from),
+            ends: self.ends,
             title: self.title,
             mute: self.mute,
             prompts: self.prompts().count(),

@@ -38,7 +38,7 @@ impl Seen {
     }
 }
 
-/// One prompt of the file.
+/// A line that began a turn: a prompt, or a machine's notice (which has no parent here).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Prompt {
     /// Mark of its uuid.
@@ -49,7 +49,7 @@ pub struct Prompt {
     pub turn: u32,
 }
 
-/// The prompts of the file, in order.
+/// The lines that began turns, in order.
 #[derive(Debug, Default)]
 pub struct Prompts {
     list: Vec<Prompt>,

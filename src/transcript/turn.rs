@@ -4,14 +4,14 @@
 //! out; what is held back is the business of `calls`, `answers` and `queue`, who speaks that of `speaker`. Turn
 //! ends are found by evidence, best first, and never by the name of one event.
 
-use super::answers::{Answers, Finished, end_key};
+use super::answers::{Answers, Finished};
 use super::calls::{self, Calls, OpenCall, input_text, join};
 use super::context::{Context, Stamp};
 use super::counts::Counts;
 use super::entry::Entry;
 use super::event::{Body, Event, Notice, Prompt, PromptKind, Rewind, ToolCall, ToolOutcome, TurnEnd};
 use super::head::passed_over;
-use super::key::{digest, entry_key, line_key, mark, part, short_mark};
+use super::key::{digest, end_key, entry_key, line_key, mark, part, short_mark};
 use super::queue::Queue;
 use super::reader::FileRole;
 use super::sidechain::Sidechains;
@@ -39,7 +39,6 @@ pub struct At {
 /// The last line of the open turn.
 #[derive(Clone, Debug, Default)]
 struct Last {
-    key: Option<EventKey>,
     at: Context,
     end: u64,
 }
@@ -50,6 +49,9 @@ pub struct Machine {
     role: FileRole,
     here: Context,
     open: bool,
+    /// Key of the line that began the turn, and how often the turn has ended (work can go on after an end).
+    start: Option<EventKey>,
+    ends: u32,
     last: Last,
     /// The harness reported an error in this turn: it may be tried again.
     failed: bool,
@@ -90,7 +92,9 @@ impl Machine {
             role,
             here: snapshot.here.clone(),
             open: snapshot.open,
-            last: Last { key: snapshot.last.clone(), at: snapshot.here.clone(), end: offset },
+            start: snapshot.start.clone(),
+            ends: snapshot.ends,
+            last: Last { at: snapshot.here.clone(), end: offset },
             failed: false,
             title: snapshot.title,
             mute: snapshot.mute,
@@ -133,7 +137,8 @@ impl Machine {
         Snapshot {
             here: self.here.clone(),
             open: self.open,
-            last: if self.open { self.last.key.clone() } else { None },
+            start: self.start.clone(),
+            ends: self.ends,
             title: self.title,
             mute: self.mute,
             prompts: self.prompts.len(),
@@ -270,7 +275,8 @@ impl Machine {
     /// The open turn goes on with this line.
     fn touch(&mut self, key: &EventKey, at: At) {
         self.open = true;
-        self.last = Last { key: Some(key.clone()), at: self.here.clone(), end: at.end };
+        self.start.get_or_insert_with(|| key.clone());
+        self.last = Last { at: self.here.clone(), end: at.end };
     }
 
     // ---- user -------------------------------------------------------------------------------------------------
@@ -352,17 +358,23 @@ impl Machine {
     /// A turn begins: what was open is over, and reading can be taken up here.
     fn begin_turn(&mut self, entry: &Entry<'_>, key: &EventKey, at: At, out: &mut Vec<Event>) {
         self.end_turn(TurnEnd::NextPrompt, true, out);
+        let undelivered = self.queue.turn_begins();
+        if at.counts {
+            self.counts.undelivered += undelivered;
+        }
         if at.first {
             let (snapshot, needed) = (self.snapshot(), self.needed());
             self.points.push(at.start, snapshot, needed);
         }
         self.here.update(entry);
         self.failed = false;
+        (self.start, self.ends) = (None, 0);
         self.touch(key, at);
     }
 
     fn notice(&mut self, entry: &Entry<'_>, key: &EventKey, kind: &'static str, at: At, out: &mut Vec<Event>) {
         self.begin_turn(entry, key, at, out);
+        self.prompts.add(entry.uuid.filled().unwrap_or(key.as_str()), None, self.here.turn);
         let text = speaker::instruction(entry);
         let event =
             self.stamp_main().event(key.clone(), &self.role.session, at.end, Body::Notice(Notice { kind, text }));
@@ -638,12 +650,11 @@ impl Machine {
             let notice = Body::Notice(Notice { kind: "notification", text });
             let event = stamp.event(key, &self.role.session, at.end, notice);
             self.give(event, out);
-        } else if self.queue.attached(&text) {
+        } else {
+            self.queue.attached(&text, entry.timestamp.get().and_then(super::time::instant));
             let alias = alias_of(entry, &text);
             let prompt = Prompt { kind: PromptKind::Steering, attachments, ..prompt_of(text) };
             self.prompt(key, alias, prompt, stamp, at.end, out);
-        } else {
-            self.copy(at);
         }
     }
 
@@ -656,7 +667,7 @@ impl Machine {
         match entry.operation.get().unwrap_or_default() {
             "enqueue" => {
                 let key = line_key(raw, &self.role.session);
-                self.queue.enqueue(text.unwrap_or_default(), key, at.start);
+                self.queue.enqueue(text.unwrap_or_default(), key, time, at.start);
             }
             "dequeue" => self.queue.dequeue(text.as_deref()),
             "remove" => {
@@ -727,9 +738,7 @@ impl Machine {
     fn end_turn(&mut self, evidence: TurnEnd, all: bool, out: &mut Vec<Event>) {
         let awaited = self.awaits();
         let here = At { start: self.last.end, end: self.last.end, first: false, counts: true };
-        let (steering, undelivered) = self.queue.turn_over();
-        self.counts.undelivered += undelivered;
-        for queued in steering {
+        for queued in self.queue.turn_over() {
             let alias = steering_alias(queued.stamp.at.time, &queued.text);
             let prompt = Prompt { kind: PromptKind::Steering, ..prompt_of(queued.text) };
             self.prompt(queued.key, alias, prompt, queued.stamp, queued.end, out);
@@ -762,13 +771,15 @@ impl Machine {
         }
         self.open = false;
         self.failed = false;
-        let Some(last) = self.last.key.take() else { return };
+        self.ends += 1;
+        let Some(start) = &self.start else { return };
+        let key = end_key(start, self.ends);
         let evidence = match (evidence, awaited) {
             (TurnEnd::NextPrompt | TurnEnd::Quiet, Awaits::Confirmation) => TurnEnd::Stopped,
             _ => evidence,
         };
         let stamp = Stamp { at: self.last.at.clone(), ..self.stamp_main() };
-        let event = stamp.event(end_key(&last), &self.role.session, self.last.end, Body::TurnEnd(evidence));
+        let event = stamp.event(key, &self.role.session, self.last.end, Body::TurnEnd(evidence));
         self.give(event, out);
     }
 

@@ -3,6 +3,7 @@
 mod agents;
 mod identity;
 mod lines;
+mod properties;
 mod reports;
 mod speakers;
 mod turns;
