@@ -1,7 +1,7 @@
 //! `cmem watch`: the collector without a screen.
 
 use std::process::ExitCode;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{CliError, Ctx, print};
 use crate::collector::health::Paused;
@@ -29,8 +29,11 @@ pub struct Args {
 pub fn run(args: Args, ctx: &Ctx) -> Result<ExitCode, CliError> {
     let mut options = options(ctx);
     options.scope = Scope { once: args.once, from_start: args.from_start, reread: args.reread, ..Scope::default() };
+    let signals = Signals::catch();
     let collector = Collector::start(options).map_err(cannot_start)?;
-    let signals = on_signal(collector.asker());
+    if let Some(signals) = &signals {
+        signals.tell(collector.asker());
+    }
     if let Some(socket) = ctx.env.get("NOTIFY_SOCKET") {
         let _ = ready::notify(socket, "READY=1\nSTATUS=recording\n");
     }
@@ -89,12 +92,75 @@ fn paused_error(paused: &Paused) -> CliError {
     .hint("what was read and not decided stays in the transcripts; the next run goes on there")
 }
 
-/// Handles signals until it is dropped.
+/// Catches signals until it is dropped. SIGINT and SIGTERM ask the collector to stop, SIGHUP to look at everything;
+/// a second SIGINT or SIGTERM ends the process as if nobody caught it.
 pub struct Signals {
+    to: Arc<Mutex<Waiting>>,
     #[cfg(unix)]
     handle: signal_hook::iterator::Handle,
     #[cfg(unix)]
     thread: Option<std::thread::JoinHandle<()>>,
+}
+
+/// Whom to tell, and what came before there was anybody.
+#[derive(Default)]
+struct Waiting {
+    ask: Option<Box<dyn Fn(Ask) + Send>>,
+    early: Vec<Ask>,
+}
+
+impl Waiting {
+    fn say(&mut self, what: Ask) {
+        match &self.ask {
+            Some(ask) => ask(what),
+            None => self.early.push(what),
+        }
+    }
+}
+
+impl Signals {
+    /// Catches them from now on. A signal that comes before the collector has started is kept for it.
+    #[cfg(unix)]
+    pub fn catch() -> Option<Self> {
+        use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+        let mut signals = signal_hook::iterator::Signals::new([SIGHUP, SIGINT, SIGTERM]).ok()?;
+        let handle = signals.handle();
+        let to = Arc::new(Mutex::new(Waiting::default()));
+        let its = Arc::clone(&to);
+        let thread = std::thread::Builder::new()
+            .name("signals".into())
+            .spawn(move || {
+                let mut asked = false;
+                for signal in signals.forever() {
+                    let mut to = its.lock().unwrap_or_else(PoisonError::into_inner);
+                    match signal {
+                        SIGHUP => to.say(Ask::Rescan),
+                        _ if asked => {
+                            let _ = signal_hook::low_level::emulate_default_handler(signal);
+                        }
+                        _ => {
+                            asked = true;
+                            to.say(Ask::Stop);
+                        }
+                    }
+                }
+            })
+            .ok()?;
+        Some(Self { to, handle, thread: Some(thread) })
+    }
+
+    /// Control-C ends the process here; the cursor makes that harmless.
+    #[cfg(not(unix))]
+    pub fn catch() -> Option<Self> {
+        None
+    }
+
+    /// Tells `ask` from now on, and what came before.
+    pub fn tell(&self, ask: impl Fn(Ask) + Send + 'static) {
+        let mut to = self.to.lock().unwrap_or_else(PoisonError::into_inner);
+        to.early.drain(..).for_each(&ask);
+        to.ask = Some(Box::new(ask));
+    }
 }
 
 impl Drop for Signals {
@@ -107,40 +173,6 @@ impl Drop for Signals {
             }
         }
     }
-}
-
-/// Asks the collector to stop on SIGINT and SIGTERM, and to look at everything on SIGHUP. A second SIGINT or SIGTERM
-/// ends the process as if there were no handler.
-#[cfg(unix)]
-pub fn on_signal(ask: impl Fn(Ask) + Send + 'static) -> Option<Signals> {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-    let mut signals = signal_hook::iterator::Signals::new([SIGHUP, SIGINT, SIGTERM]).ok()?;
-    let handle = signals.handle();
-    let thread = std::thread::Builder::new()
-        .name("signals".into())
-        .spawn(move || {
-            let mut asked = false;
-            for signal in signals.forever() {
-                match signal {
-                    SIGHUP => ask(Ask::Rescan),
-                    _ if asked => {
-                        let _ = signal_hook::low_level::emulate_default_handler(signal);
-                    }
-                    _ => {
-                        asked = true;
-                        ask(Ask::Stop);
-                    }
-                }
-            }
-        })
-        .ok()?;
-    Some(Signals { handle, thread: Some(thread) })
-}
-
-/// Control-C ends the process; the cursor makes that harmless.
-#[cfg(not(unix))]
-pub fn on_signal(_ask: impl Fn(Ask) + Send + 'static) -> Option<Signals> {
-    None
 }
 
 /// Says something while a long command runs.

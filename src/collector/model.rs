@@ -31,6 +31,7 @@ use crate::observer::machine::{Call, Config, Effect, Input, Machine, Observed, S
 use crate::observer::outcome::{Final, PauseReason};
 use crate::observer::prompt::Remembered;
 use crate::observer::provider::{Provider, Report, Sink};
+use crate::observer::scripted::Scripted;
 use crate::store::Store;
 use crate::store::api::{Access, CallRow, Filter, Order, Outcome};
 use crate::transcript::event::Body;
@@ -56,6 +57,12 @@ pub fn judge_for(options: &Options) -> Option<JudgeMaker> {
             let clock = Arc::clone(&options.clock);
             let name = if wanted == "anthropic" { "anthropic" } else { "openai" };
             (name, Box::new(move |sink| (Box::new(Api::new(setup, clock, sink)) as Box<dyn Provider>, None)))
+        }
+        // For tests: it follows a script.
+        "scripted" => {
+            let script = std::path::PathBuf::from(&options.settings.observer.url);
+            let maker = move |sink| (Box::new(Scripted::from_file(&script, sink)) as Box<dyn Provider>, None);
+            ("scripted", Box::new(maker))
         }
         _ => (
             "claude",

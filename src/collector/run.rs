@@ -480,7 +480,12 @@ impl Loop<'_> {
     fn take(&mut self, input: Input) -> Option<Ended> {
         match input {
             Input::Read(delivery) => self.read(delivery),
-            Input::Caught => self.core.caught_up(),
+            Input::Caught => {
+                self.core.caught_up();
+                if self.resting {
+                    self.core.settle_all();
+                }
+            }
             Input::Full => self.core.full(),
             Input::Watching(watching) => {
                 let word = watching.word().to_owned();

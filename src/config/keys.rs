@@ -111,7 +111,7 @@ const MANY: u64 = u32::MAX as u64;
 /// All settings, section by section.
 #[rustfmt::skip]
 pub const KEYS: &[Key] = &[
-    k("observer.provider", Accepts::OneOf(&["auto", "claude", "anthropic", "openai", "offline"]), "Who observes; `auto`: the `claude` program if it can be started, else rules without a model"),
+    k("observer.provider", Accepts::OneOf(&["auto", "claude", "anthropic", "openai", "offline", "scripted"]), "Who observes; `auto`: the `claude` program if it can be started, else rules without a model"),
     k("observer.model", Accepts::Text, "Model name or alias, passed on as it is"),
     k("observer.url", Accepts::Text, "Endpoint of an HTTP provider; empty: the provider's own"),
     k("observer.claude_path", Accepts::Text, "Path of the `claude` program; empty: looked for on PATH and in the known places"),

@@ -15,4 +15,5 @@ pub mod outcome;
 pub mod price;
 pub mod prompt;
 pub mod provider;
+pub mod scripted;
 pub mod slots;

@@ -11,6 +11,7 @@ mod curating;
 mod floors;
 mod give;
 mod install;
+mod killing;
 mod lists;
 mod mcp;
 mod observer_claude;
