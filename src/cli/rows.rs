@@ -28,7 +28,7 @@ impl Look<'_> {
         let id = format!("{:>6}", memory.id.0);
         let time = self.time(memory.created_at);
         let word = format!("{} {:<10}", self.sign(memory), kind);
-        let project = safe_line(&memory.project);
+        let project = padded(&safe_line(&memory.project), PROJECT);
         let mut title = safe_line(if memory.title.is_empty() { &memory.narrative } else { &memory.title });
         if memory.count > 1 {
             let _ = write!(title, " ×{}", memory.count);
@@ -160,6 +160,13 @@ impl Look<'_> {
     fn time(&self, time: Timestamp) -> String {
         time.to_zoned_datetime(self.zone.clone()).strftime("%Y-%m-%d %H:%M").to_string()
     }
+}
+
+/// Columns of a project's name, so that titles stand in one line; longer names are shown whole.
+const PROJECT: usize = 14;
+
+fn padded(text: &str, columns: usize) -> String {
+    format!("{text}{}", " ".repeat(columns.saturating_sub(text.width())))
 }
 
 /// `text` in at most `columns`, an ellipsis where it was cut; never inside a character.
