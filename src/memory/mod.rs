@@ -6,7 +6,6 @@
 //!
 //! Absent from it: any idea of where a memory came from or how it is stored.
 
-mod fold;
 mod id;
 mod item;
 mod note;
@@ -15,7 +14,6 @@ mod text;
 mod time;
 mod tokens;
 
-pub use fold::{fold_map, folded, needs_fold};
 pub use id::{AgentId, EventKey, MemoryId, RunId, SessionId};
 pub use item::{Draft, Evidence, Kind, Memory, NewMemory, Source, Summary};
 pub use note::Note;

@@ -303,6 +303,18 @@ pub struct TitleRow<'a> {
     pub pinned: bool,
     /// Never injected.
     pub excluded: bool,
+    /// Number of the session (see `Store::session_numbers`); 0 none.
+    pub session: i64,
+    /// Prompt number.
+    pub prompt_number: u32,
+    /// Changed by a person.
+    pub edited: bool,
+    /// On a rewound branch.
+    pub abandoned: bool,
+    /// Replaced by another.
+    pub superseded: bool,
+    /// Made by a helper agent.
+    pub helper: bool,
 }
 
 /// A project with its figures.

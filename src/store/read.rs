@@ -103,7 +103,8 @@ impl Store {
     /// makes a million quick), from below `before` on. Folded rows are left out. `each` returns `false` to stop.
     pub fn titles(&self, before: Option<MemoryId>, each: &mut dyn FnMut(TitleRow<'_>) -> bool) -> Result<()> {
         let mut query = self.conn.prepare_cached(
-            "SELECT id, created_ms, kind, type, project, title, subtitle, facts, tokens, pinned, excluded, folded_into \
+            "SELECT id, created_ms, kind, type, project, title, subtitle, facts, tokens, pinned, excluded, folded_into, \
+                session, prompt_number, edited, abandoned, superseded_by <> 0, agent <> '' \
              FROM memory WHERE id < ?1 ORDER BY id DESC",
         )?;
         let mut found = query.query([before.map_or(i64::MAX, |it| it.0)])?;
@@ -124,12 +125,25 @@ impl Store {
                 tokens: row.get(8)?,
                 pinned: row.get(9)?,
                 excluded: row.get(10)?,
+                session: row.get(12)?,
+                prompt_number: row.get(13)?,
+                edited: row.get(14)?,
+                abandoned: row.get(15)?,
+                superseded: row.get(16)?,
+                helper: row.get(17)?,
             };
             if !each(title) {
                 break;
             }
         }
         Ok(())
+    }
+
+    /// Numbers of sessions, as in [`TitleRow::session`], above `after`, with their ids.
+    pub fn session_numbers(&self, after: i64) -> Result<Vec<(i64, String)>> {
+        let mut query = self.conn.prepare_cached("SELECT id, key FROM session WHERE id > ?1 ORDER BY id")?;
+        let found = query.query_map([after], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(found.collect::<std::result::Result<_, _>>()?)
     }
 
     /// How many rows a filter matches, counted. From counters where it asks for no more than projects and kinds.

@@ -125,16 +125,24 @@ impl Widths {
             let cells = self.cluster(cluster);
             let space = cluster == " ";
             if !space && used + cells > width {
-                let (end, next) = match last_space {
-                    Some(found) if found.0 > start => found,
-                    _ => (at, at),
-                };
-                lines.push(base + start..base + end);
+                match last_space {
+                    Some((end, next)) => {
+                        // Spaces at the beginning of a line that has no room for them are dropped.
+                        if end > start {
+                            lines.push(base + start..base + end);
+                        }
+                        start = next;
+                        used = cells_since_space;
+                    }
+                    None => {
+                        lines.push(base + start..base + at);
+                        start = at;
+                        used = 0;
+                    }
+                }
                 if lines.len() >= max_lines {
                     return;
                 }
-                used = if end == at { 0 } else { cells_since_space };
-                start = next;
                 last_space = None;
             }
             if space {
@@ -198,6 +206,7 @@ mod tests {
         assert_eq!(wrapped("a\n\nb", 5), ["a", "", "b"]);
         assert_eq!(wrapped("two  spaces", 4), ["two", "spac", "es"]);
         assert_eq!(wrapped("", 5), [""]);
+        assert_eq!(wrapped("   é", 2), ["é"]);
         assert!(wrapped("x", 0).is_empty());
     }
 
