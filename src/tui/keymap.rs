@@ -127,7 +127,9 @@ impl Keymap {
 
     /// The place names `action` and gives it no keys or others: the global keys do not count there.
     fn is_unbound(&self, place: Place, action: Action) -> bool {
-        self.bindings.get(&place).is_some_and(|list| list.iter().any(|(keys, known)| keys.is_empty() && *known == action))
+        self.bindings
+            .get(&place)
+            .is_some_and(|list| list.iter().any(|(keys, known)| keys.is_empty() && *known == action))
     }
 
     /// What can follow `keys` in `place`: the rest of each sequence and its action, in the order of the file.
@@ -227,9 +229,9 @@ impl Keymap {
     fn report_shadows(&self, user: &str, faults: &mut Vec<Fault>) {
         for (place, list) in &self.bindings {
             for (long, action) in list {
-                let shadow = list.iter().find(|(short, _)| {
-                    !short.is_empty() && short.len() < long.len() && long.starts_with(short)
-                });
+                let shadow = list
+                    .iter()
+                    .find(|(short, _)| !short.is_empty() && short.len() < long.len() && long.starts_with(short));
                 if let Some((short, by)) = shadow {
                     let line = [by, action].map(|action| find_line(user, place.name(), Some(action.name())));
                     faults.push(Fault {
@@ -336,7 +338,10 @@ mod tests {
             for key in list.iter().flat_map(|(keys, _)| keys) {
                 assert!(!key.alt);
                 if key.ctrl {
-                    assert!(!matches!(key.code, crate::tui::key::Code::Char('a' | 'b' | 'm' | 'i' | 'h' | 'j' | 's' | 'q')));
+                    assert!(!matches!(
+                        key.code,
+                        crate::tui::key::Code::Char('a' | 'b' | 'm' | 'i' | 'h' | 'j' | 's' | 'q')
+                    ));
                 }
             }
         }

@@ -67,7 +67,12 @@ impl Screen {
         }
         // A rule with the title above it, one column of air left of it.
         let Rect { x, y, width, height } = self.detail;
-        Rect { x: x + 1.min(width), y: y + 1.min(height), width: width.saturating_sub(2), height: height.saturating_sub(1) }
+        Rect {
+            x: x + 1.min(width),
+            y: y + 1.min(height),
+            width: width.saturating_sub(2),
+            height: height.saturating_sub(1),
+        }
     }
 }
 
@@ -200,7 +205,9 @@ pub fn shape<'a>(state: &'a State, screen: &Screen) -> Shape<'a> {
     Shape {
         arena: &state.arena,
         rows: &state.rows,
-        title_cells: usize::from(area.width.saturating_sub(row_indent(breadth, density, tiers, id_cells(state)) + row_tail(breadth))),
+        title_cells: usize::from(
+            area.width.saturating_sub(row_indent(breadth, density, tiers, id_cells(state)) + row_tail(breadth)),
+        ),
         widths: state.look.widths,
         density,
         wraps_title: breadth <= Breadth::Stack,

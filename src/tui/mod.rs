@@ -19,6 +19,7 @@ pub mod layout;
 pub mod msg;
 pub mod paint;
 pub mod perform;
+pub mod plain;
 pub mod run;
 pub mod state;
 pub mod term;

@@ -124,7 +124,8 @@ mod tests {
     #[test]
     fn a158_the_column_after_a_wide_title_is_the_same() {
         let widths = Widths::default();
-        for title in ["plain ascii title here", "支付回调失败重试三次", "🦀 Grantで取得 👩‍👩‍👧", "e\u{301}e\u{301}e\u{301}"] {
+        for title in ["plain ascii title here", "支付回调失败重试三次", "🦀 Grantで取得 👩‍👩‍👧", "e\u{301}e\u{301}e\u{301}"]
+        {
             let mut buf = Buffer::empty(Rect::new(0, 0, 20, 1));
             let mut canvas = Canvas::new(&mut buf, widths, "…");
             canvas.text(0, 0, 12, title, Style::default());

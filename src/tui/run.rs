@@ -238,7 +238,10 @@ impl App {
     fn wait(&mut self, timeout: Option<Duration>) -> io::Result<()> {
         let timespec = timeout.and_then(|t| Timespec::try_from(t).ok());
         let (input, wake) = (self.tty.input(), self.signals.wake_fd());
-        let mut fds = [PollFd::from_borrowed_fd(input.as_fd(), PollFlags::IN), PollFd::from_borrowed_fd(wake.as_fd(), PollFlags::IN)];
+        let mut fds = [
+            PollFd::from_borrowed_fd(input.as_fd(), PollFlags::IN),
+            PollFd::from_borrowed_fd(wake.as_fd(), PollFlags::IN),
+        ];
         match poll(&mut fds, timespec.as_ref()) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(error.into()),

@@ -221,10 +221,15 @@ impl Bench {
                 // What happens from now on is told as a change; everything before is loaded.
                 self.seen = Seen::default();
                 let _ = source.changes(&mut self.seen);
-                self.source = Some(source);
                 self.wait = FOCUSED;
                 self.vitals = None;
+                // Projects come before the first page: it is narrowed to one of them at once.
+                let projects = source.projects();
+                self.source = Some(source);
                 self.tell(Answer::Opened(Ok(opened)));
+                if let Ok(projects) = projects {
+                    self.tell(Answer::Projects(projects));
+                }
                 self.load = Load::Newest;
             }
             Err(trouble) => {

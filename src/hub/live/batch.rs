@@ -225,7 +225,8 @@ impl RowBatch {
     }
 
     fn push_line(&mut self, line: &str, longest: usize) -> u16 {
-        let len = if is_safe_line(line) { self.push_cut(line, longest) } else { self.push_cut(&safe_line(line), longest) };
+        let len =
+            if is_safe_line(line) { self.push_cut(line, longest) } else { self.push_cut(&safe_line(line), longest) };
         self.text.push('\n');
         len
     }
@@ -295,7 +296,11 @@ mod tests {
     #[test]
     fn a102_rows_hold_no_control_characters() {
         let mut batch = RowBatch::default();
-        batch.push(&ListRow { title: "\u{1b}]0;owned\u{7}\u{1b}[2Jx", facts: "a\u{9b}b\nc\u{202e}d", ..ListRow::default() });
+        batch.push(&ListRow {
+            title: "\u{1b}]0;owned\u{7}\u{1b}[2Jx",
+            facts: "a\u{9b}b\nc\u{202e}d",
+            ..ListRow::default()
+        });
         assert!(!batch.text.chars().any(|ch| (ch.is_control() && ch != '\n' && ch != '\u{1f}') || ch == '\u{202e}'));
         assert!(batch.title(&batch.rows[0]).contains("owned"));
     }

@@ -87,7 +87,13 @@ impl Real {
         }
     }
 
-    fn edit_all(&mut self, ids: &[MemoryId], edit: &Edit, word: &str, who: Who<'_>) -> std::result::Result<Applied, Trouble> {
+    fn edit_all(
+        &mut self,
+        ids: &[MemoryId],
+        edit: &Edit,
+        word: &str,
+        who: Who<'_>,
+    ) -> std::result::Result<Applied, Trouble> {
         let done = self.hub.store_mut().edit(ids, edit, who, &mut on).map_err(trouble_of)?;
         self.applied(word, ids, done)
     }
@@ -166,7 +172,12 @@ pub fn conflict(conflicts: &[Conflict]) -> Trouble {
             let more = conflicts.len() - 1;
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
             let field = if first.field.is_empty() { "it" } else { &first.field };
-            format!("#{} changed since: {field} is “{}”, was “{}”{more}", first.id, cut(&first.found), cut(&first.expected))
+            format!(
+                "#{} changed since: {field} is “{}”, was “{}”{more}",
+                first.id,
+                cut(&first.found),
+                cut(&first.expected)
+            )
         }
         None => "something changed since".to_owned(),
     };

@@ -60,7 +60,9 @@ impl Real {
         loop {
             let page = self.hub.store().list(&filter, Order::Newest, after, 2_000)?;
             let full = page.len() == 2_000;
-            after = page.last().map(|memory| crate::store::PageKey { created_ms: millis(memory.created_at), id: memory.id });
+            after = page
+                .last()
+                .map(|memory| crate::store::PageKey { created_ms: millis(memory.created_at), id: memory.id });
             let meets = |memory: &&Memory| {
                 read.checks.iter().all(|check| holds(check, memory, None))
                     && (!judged || judge.admits(&crate::recall::query::Fields::from(*memory)))
@@ -128,8 +130,7 @@ impl Real {
     }
 
     pub(super) fn session_summaries(&self, session: &str) -> Result<Vec<Memory>> {
-        let filter =
-            Filter { sessions: vec![session.to_owned()], kinds: vec![Kind::Summary], ..Filter::default() };
+        let filter = Filter { sessions: vec![session.to_owned()], kinds: vec![Kind::Summary], ..Filter::default() };
         self.hub.store().list(&filter, Order::Oldest, None, 50)
     }
 
@@ -258,7 +259,13 @@ impl Real {
                 Outcome::Quarantined => "put aside",
             };
             let call = entry.call.map_or_else(String::new, |call| format!(", call {call}"));
-            lines.push(format!("{} {}: {outcome} at gate {}, {}{call}", entry.kind, key.as_str(), entry.gate, entry.reason));
+            lines.push(format!(
+                "{} {}: {outcome} at gate {}, {}{call}",
+                entry.kind,
+                key.as_str(),
+                entry.gate,
+                entry.reason
+            ));
         }
         if memory.keys.len() > 12 {
             lines.push(format!("{} more events", memory.keys.len() - 12));
@@ -272,9 +279,9 @@ impl Real {
     /// The tail of the newest log file.
     pub(super) fn log_lines(&self, wanted: usize) -> Vec<String> {
         const TAIL: u64 = 64 * 1024;
-        let newest = std::fs::read_dir(self.setup.dirs.logs()).ok().and_then(|entries| {
-            entries.flatten().map(|entry| entry.path()).filter(|path| path.is_file()).max()
-        });
+        let newest = std::fs::read_dir(self.setup.dirs.logs())
+            .ok()
+            .and_then(|entries| entries.flatten().map(|entry| entry.path()).filter(|path| path.is_file()).max());
         let Some(path) = newest else { return vec!["there is no log yet".into()] };
         let text = (|| {
             use std::io::{Read, Seek, SeekFrom};

@@ -52,7 +52,8 @@ impl Real {
         funnel.sent = funnel.seen - funnel.blocked;
         let from = self.day_start(now);
         let hours = store.hour_counts(&[], from, Timestamp::MAX)?;
-        funnel.kept = hours.iter().filter(|hour| hour.kind == crate::memory::Kind::Observation).map(|hour| hour.n).sum();
+        funnel.kept =
+            hours.iter().filter(|hour| hour.kind == crate::memory::Kind::Observation).map(|hour| hour.n).sum();
         Ok(funnel)
     }
 
@@ -109,9 +110,9 @@ fn cause_of(report: &Report) -> String {
             Some(it) => format!("the collector (pid {}) is gone", it.pid),
             None => "no collector has run yet".into(),
         },
-        State::Gap => snapshot
-            .and_then(|it| it.gaps.first())
-            .map_or_else(String::new, |gap| format!("{}: {}", gap.path, gap.why)),
+        State::Gap => {
+            snapshot.and_then(|it| it.gaps.first()).map_or_else(String::new, |gap| format!("{}: {}", gap.path, gap.why))
+        }
         State::Wait => report.health.paused.as_ref().map_or_else(String::new, |paused| match paused.reason.as_str() {
             "quota" => "the account's limit is reached; events are kept".into(),
             "auth" => "the observer is not signed in; events are kept".into(),
@@ -120,7 +121,9 @@ fn cause_of(report: &Report) -> String {
             "disk" => "the disk is full; events are kept".into(),
             other => format!("{other}; events are kept"),
         }),
-        State::ReadOnly => report.store_error.clone().or_else(|| snapshot.and_then(|it| it.read_only.clone())).unwrap_or_default(),
+        State::ReadOnly => {
+            report.store_error.clone().or_else(|| snapshot.and_then(|it| it.read_only.clone())).unwrap_or_default()
+        }
         _ => String::new(),
     }
 }
@@ -134,8 +137,11 @@ fn fill(vitals: &mut Vitals, report: &Report) {
     vitals.waiting = health.waiting;
     vitals.backlog = health.backlog;
     vitals.watch = health.watch.clone();
-    vitals.observer =
-        if health.model.is_empty() { health.provider.clone() } else { format!("{} · {}", health.provider, health.model) };
+    vitals.observer = if health.model.is_empty() {
+        health.provider.clone()
+    } else {
+        format!("{} · {}", health.provider, health.model)
+    };
     vitals.problems = health
         .errors
         .iter()

@@ -3,8 +3,8 @@
 use super::Real;
 use crate::hub::live::{ListRow, RowBatch, RowFlags, project_key};
 use crate::memory::{Kind, Memory, MemoryId, millis};
-use crate::store::api::{Filter, TitleRow};
 use crate::store::Result;
+use crate::store::api::{Filter, TitleRow};
 
 /// Everything: prompts as well, and what projects the user excluded hold is left out.
 pub fn all_kinds() -> Filter {
@@ -103,9 +103,9 @@ impl Real {
         flags.set(RowFlags::WILD, self.is_wild(memory.kind, &memory.type_id));
         // A worktree is told by its label, which is its name behind the project's.
         let worktree = self.projects.values().find(|key| {
-            key.strip_prefix(&memory.project_root).and_then(|rest| rest.strip_prefix('#')).is_some_and(|name| {
-                memory.project.rsplit('/').next() == Some(name)
-            })
+            key.strip_prefix(&memory.project_root)
+                .and_then(|rest| rest.strip_prefix('#'))
+                .is_some_and(|name| memory.project.rsplit('/').next() == Some(name))
         });
         out.push(&ListRow {
             id: memory.id.0,
@@ -144,4 +144,3 @@ fn lines_of(json: &str) -> String {
     let facts: Vec<std::borrow::Cow<'_, str>> = serde_json::from_str(json).unwrap_or_default();
     facts.join("\n")
 }
-

@@ -373,7 +373,10 @@ impl Arena {
             let row = self.row(*ix);
             (*ix, row.block, row.at, usize::from(row.title) + usize::from(row.subtitle) + 1)
         });
-        Shared { blocks: self.blocks.clone(), rows: rows.map(|(ix, block, at, len)| (ix, block, at, len as u32)).collect() }
+        Shared {
+            blocks: self.blocks.clone(),
+            rows: rows.map(|(ix, block, at, len)| (ix, block, at, len as u32)).collect(),
+        }
     }
 
     fn type_ix(&mut self, word: &str) -> u16 {
@@ -403,9 +406,9 @@ pub struct Shared {
 impl Shared {
     /// Each row with its title and subtitle, newest first.
     pub fn texts(&self) -> impl Iterator<Item = (RowIx, &str)> {
-        self.rows.iter().map(|(ix, block, at, len)| {
-            (*ix, &self.blocks[*block as usize][*at as usize..(*at + *len) as usize])
-        })
+        self.rows
+            .iter()
+            .map(|(ix, block, at, len)| (*ix, &self.blocks[*block as usize][*at as usize..(*at + *len) as usize]))
     }
 }
 
@@ -483,7 +486,8 @@ mod tests {
     #[test]
     fn pages_that_cross_in_time_merge_into_one_order() {
         let mut arena = Arena::default();
-        let rows = |from: i64, step: i64| -> Vec<(i64, i64, &str)> { (0..200).map(|n| (from + n, n * step, "x")).collect() };
+        let rows =
+            |from: i64, step: i64| -> Vec<(i64, i64, &str)> { (0..200).map(|n| (from + n, n * step, "x")).collect() };
         arena.absorb(batch(&rows(1_000, 7)));
         let done = arena.absorb(batch(&rows(2_000, 11)));
         assert_eq!((done.added.len(), arena.len()), (200, 400));

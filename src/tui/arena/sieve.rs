@@ -74,9 +74,10 @@ pub fn needs_source(query: &Query) -> bool {
         || !filter.files.is_empty()
         || !filter.sources.is_empty()
         || query.fields.iter().any(|field| matches!(field, Field::Narrative | Field::Files))
-        || query.checks.iter().any(|check| {
-            !matches!(check, Check::State(..) | Check::Wild(_) | Check::NotIds(_) | Check::NotSessions(_))
-        })
+        || query
+            .checks
+            .iter()
+            .any(|check| !matches!(check, Check::State(..) | Check::Wild(_) | Check::NotIds(_) | Check::NotSessions(_)))
 }
 
 impl Sieve {
@@ -84,9 +85,10 @@ impl Sieve {
     pub fn new(query: &Query, arena: &Arena, outside: &Outside<'_>) -> Self {
         let filter = &query.filter;
         let listed = |list: &[String], word: &String| list.iter().any(|item| item == word);
-        let types = arena.types().iter().map(|word| {
-            (filter.types.is_empty() || listed(&filter.types, word)) && !listed(&filter.not_types, word)
-        });
+        let types = arena
+            .types()
+            .iter()
+            .map(|word| (filter.types.is_empty() || listed(&filter.types, word)) && !listed(&filter.not_types, word));
         let shown = arena.types().iter().map(|word| outside.hidden.is_none_or(|hidden| !hidden.contains(word)));
         let in_projects = |root: &String| {
             let scoped = outside.scope.is_empty() || outside.scope.contains(root);

@@ -142,8 +142,12 @@ impl Shelf {
                 (format!("moved {}", done.len()), done)
             }
             Change::Fold { root: to, worktree } => {
-                let ids: Vec<MemoryId> =
-                    self.memories.values().filter(|memory| memory.project == *worktree).map(|memory| memory.id).collect();
+                let ids: Vec<MemoryId> = self
+                    .memories
+                    .values()
+                    .filter(|memory| memory.project == *worktree)
+                    .map(|memory| memory.id)
+                    .collect();
                 let done = self.edit(&ids, &mut images, |memory| move_memory(memory, to));
                 (format!("folded {} of {worktree}", done.len()), done)
             }

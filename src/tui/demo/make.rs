@@ -103,7 +103,8 @@ fn one(dice: &mut Dice, id: i64, at: i64, session: usize, project: usize, prompt
     let (root, name, worktree) = PROJECTS[project];
     let narrative = story.join(" ");
     let text: usize = title.len() + subtitle.len() + narrative.len() + facts.iter().map(String::len).sum::<usize>();
-    let concepts = ["how-it-works", "why-it-exists", "what-changed", "problem-solution", "gotcha", "pattern", "trade-off"];
+    let concepts =
+        ["how-it-works", "why-it-exists", "what-changed", "problem-solution", "gotcha", "pattern", "trade-off"];
     Memory {
         id: MemoryId(id),
         kind: Kind::Observation,

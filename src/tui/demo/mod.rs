@@ -269,7 +269,11 @@ impl Source for Demo {
                 let nth = out.len();
                 out.push(SessionInfo {
                     id: id.into(),
-                    title: if nth % 7 == 3 { String::new() } else { words::SESSIONS[nth % words::SESSIONS.len()].into() },
+                    title: if nth % 7 == 3 {
+                        String::new()
+                    } else {
+                        words::SESSIONS[nth % words::SESSIONS.len()].into()
+                    },
                     project: key_of(memory),
                     last_ms: at,
                     last_prompt: words::LAST_WORDS[nth % words::LAST_WORDS.len()].into(),
@@ -342,10 +346,32 @@ impl Source for Demo {
             backlog: 0,
             slots: Some((1, 2)),
             queue: vec![
-                QueueRow { session: "S171".into(), project: "webapp".into(), waiting: 2, oldest_ms: START_MS - 6_000, slot: Some(1), last: "ok".into() },
-                QueueRow { session: "S172".into(), project: "infra".into(), waiting: 1, oldest_ms: START_MS - 41_000, slot: None, last: "waits for a slot".into() },
+                QueueRow {
+                    session: "S171".into(),
+                    project: "webapp".into(),
+                    waiting: 2,
+                    oldest_ms: START_MS - 6_000,
+                    slot: Some(1),
+                    last: "ok".into(),
+                },
+                QueueRow {
+                    session: "S172".into(),
+                    project: "infra".into(),
+                    waiting: 1,
+                    oldest_ms: START_MS - 41_000,
+                    slot: None,
+                    last: "waits for a slot".into(),
+                },
             ],
-            funnel: Some(Funnel { seen: 214, blocked: 31, sent: 183, skipped: 130, kept: 42, rejected: 9, quarantined: 2 }),
+            funnel: Some(Funnel {
+                seen: 214,
+                blocked: 31,
+                sent: 183,
+                skipped: 130,
+                kept: 42,
+                rejected: 9,
+                quarantined: 2,
+            }),
             tokens: Some(TokensToday {
                 input: 9_300,
                 output: 3_100,
@@ -362,9 +388,33 @@ impl Source for Demo {
             wal_bytes: Some(1_200_000),
             rss_bytes: Some(13_000_000),
             problems: vec![
-                Problem { at_ms: START_MS - 321 * 60_000, session: "S164".into(), what: "S164 infra  observer timed out after 180 s".into(), lost: 0, kept: 4, open: true, key: String::new() },
-                Problem { at_ms: START_MS - 91 * 60_000, session: "S170".into(), what: "S170 webapp  observer answered in prose, batch tried again".into(), lost: 0, kept: 1, open: false, key: String::new() },
-                Problem { at_ms: START_MS - 106 * 60_000, session: String::new(), what: "account  rate limit: 5-hour window full".into(), lost: 0, kept: 6, open: false, key: String::new() },
+                Problem {
+                    at_ms: START_MS - 321 * 60_000,
+                    session: "S164".into(),
+                    what: "S164 infra  observer timed out after 180 s".into(),
+                    lost: 0,
+                    kept: 4,
+                    open: true,
+                    key: String::new(),
+                },
+                Problem {
+                    at_ms: START_MS - 91 * 60_000,
+                    session: "S170".into(),
+                    what: "S170 webapp  observer answered in prose, batch tried again".into(),
+                    lost: 0,
+                    kept: 1,
+                    open: false,
+                    key: String::new(),
+                },
+                Problem {
+                    at_ms: START_MS - 106 * 60_000,
+                    session: String::new(),
+                    what: "account  rate limit: 5-hour window full".into(),
+                    lost: 0,
+                    kept: 6,
+                    open: false,
+                    key: String::new(),
+                },
             ],
         })
     }
@@ -372,8 +422,18 @@ impl Source for Demo {
     fn context(&mut self, ask: &ContextAsk) -> Result<ContextPreview, Trouble> {
         let limit = ask.limit.unwrap_or(50);
         let root = if ask.project.is_empty() { "/home/dev/webapp" } else { &ask.project };
-        let mut preview = ContextPreview { limit, mode: "code".into(), project: root.rsplit('/').next().unwrap_or(root).into(), summaries: 10, ..ContextPreview::default() };
-        let item = |memory: &Memory, reason: &str, detail: &str| ContextItem { id: memory.id, reason: reason.into(), detail: detail.into() };
+        let mut preview = ContextPreview {
+            limit,
+            mode: "code".into(),
+            project: root.rsplit('/').next().unwrap_or(root).into(),
+            summaries: 10,
+            ..ContextPreview::default()
+        };
+        let item = |memory: &Memory, reason: &str, detail: &str| ContextItem {
+            id: memory.id,
+            reason: reason.into(),
+            detail: detail.into(),
+        };
         let newest = self.newest_first();
         let here = newest.iter().filter(|memory| memory.kind == Kind::Observation && memory.project_root == root);
         let mut text = format!("# Memory of {}\n\n", preview.project);
@@ -384,12 +444,17 @@ impl Source for Demo {
             } else if memory.pinned {
                 chosen.insert(0, item(memory, "pinned", "pinned by you: always in"));
             } else if !self.types.contains(&memory.type_id) {
-                let detail = format!("type “{}” is not in mode “code”, so it is never injected: T retypes it", memory.type_id);
+                let detail =
+                    format!("type “{}” is not in mode “code”, so it is never injected: T retypes it", memory.type_id);
                 preview.out.push(item(memory, "type", &detail));
             } else if (chosen.len() as u32) < limit {
                 chosen.push(item(memory, "recent", "among the newest of this project"));
             } else {
-                later.push(item(memory, "limit", &format!("{limit} newer ones fill the limit: > raises it, p pins it")));
+                later.push(item(
+                    memory,
+                    "limit",
+                    &format!("{limit} newer ones fill the limit: > raises it, p pins it"),
+                ));
             }
         }
         later.truncate(400);

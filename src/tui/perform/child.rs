@@ -46,7 +46,8 @@ pub fn edit_text(command: &[String], dir: &Path, text: &str) -> Result<String, S
         let mut file = options.open(&path).map_err(|error| failed("the file could not be written", error))?;
         file.write_all(text.as_bytes()).map_err(|error| failed("the file could not be written", error))?;
         drop(file);
-        let status = run(command, &path, None).map_err(|error| failed(&format!("{} did not start", command[0]), error))?;
+        let status =
+            run(command, &path, None).map_err(|error| failed(&format!("{} did not start", command[0]), error))?;
         if !status.success() {
             return Err(format!("{} ended with {status}; nothing was changed", command[0]));
         }
@@ -66,7 +67,8 @@ pub fn open_file(command: &[String], path: &str, cwd: Option<&str>) -> Result<St
     if !full.is_file() {
         return Err(format!("{} is not there any more", crate::memory::safe_line(&full.display().to_string())));
     }
-    let status = run(command, &full, cwd.as_deref()).map_err(|error| format!("{} did not start: {error}", command[0]))?;
+    let status =
+        run(command, &full, cwd.as_deref()).map_err(|error| format!("{} did not start: {error}", command[0]))?;
     if status.success() { Ok(String::new()) } else { Err(format!("{} ended with {status}", command[0])) }
 }
 

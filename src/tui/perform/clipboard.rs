@@ -1,6 +1,9 @@
 //! Where copied text goes: tmux, OSC 52, a native tool, a file. The message names the way and claims no more: nobody
 //! can know whether a terminal took an OSC 52 (D.11).
-#![allow(clippy::disallowed_methods, reason = "this is the file that starts clipboard tools and writes the last resort")]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "this is the file that starts clipboard tools and writes the last resort"
+)]
 
 use std::io::Write;
 use std::path::Path;
@@ -109,12 +112,8 @@ fn native(env: &Env, text: &str) -> Option<&'static str> {
 }
 
 fn pipe_to(tool: &str, args: &[&str], text: &str) -> bool {
-    let spawned = Command::new(tool)
-        .args(args)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn();
+    let spawned =
+        Command::new(tool).args(args).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
     let Ok(mut child) = spawned else { return false };
     let written = child.stdin.take().is_some_and(|mut stdin| stdin.write_all(text.as_bytes()).is_ok());
     let ended = child.wait().is_ok_and(|status| status.success());

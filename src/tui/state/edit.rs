@@ -97,7 +97,8 @@ impl LineEdit {
     /// Deletes the word before the cursor.
     pub fn delete_word(&mut self) {
         let kept = self.text[..self.cursor].trim_end();
-        let from = kept.rfind(char::is_whitespace).map_or(0, |at| at + kept[at..].chars().next().map_or(1, char::len_utf8));
+        let from =
+            kept.rfind(char::is_whitespace).map_or(0, |at| at + kept[at..].chars().next().map_or(1, char::len_utf8));
         self.text.replace_range(from..self.cursor, "");
         self.cursor = from;
     }

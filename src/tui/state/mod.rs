@@ -51,8 +51,7 @@ pub enum View {
 
 impl View {
     /// All, in the order of the number row.
-    pub const ALL: [Self; 6] =
-        [Self::Feed, Self::Timeline, Self::Sessions, Self::Context, Self::Observer, Self::Trash];
+    pub const ALL: [Self; 6] = [Self::Feed, Self::Timeline, Self::Sessions, Self::Context, Self::Observer, Self::Trash];
 
     /// Its name.
     pub fn name(self) -> &'static str {
@@ -132,6 +131,18 @@ impl Look {
     }
 }
 
+/// The project the screen is to be narrowed to, once projects are known.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum ScopeWanted {
+    /// None, or it has been done.
+    #[default]
+    Settled,
+    /// That of the working directory, by root; all, when it has no memories.
+    Auto(String),
+    /// One that was named.
+    Named(String),
+}
+
 /// How far loading is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Load {
@@ -185,6 +196,8 @@ pub struct State {
     pub scope: Vec<String>,
     /// The name of the scope, for people.
     pub scope_name: String,
+    /// What the scope is to be, once projects are known.
+    pub scope_wanted: ScopeWanted,
     /// Types the legend hides.
     pub hidden: HashSet<String>,
     /// Wild types are hidden together.
@@ -278,7 +291,14 @@ pub struct Snapshot {
 
 impl State {
     /// A screen that knows nothing yet.
-    pub fn new(settings: TuiSettings, look: Look, keymap: Keymap, alphabet: Alphabet, zone: TimeZone, now: i64) -> Self {
+    pub fn new(
+        settings: TuiSettings,
+        look: Look,
+        keymap: Keymap,
+        alphabet: Alphabet,
+        zone: TimeZone,
+        now: i64,
+    ) -> Self {
         let mut state = Self {
             now,
             zone,
@@ -295,6 +315,7 @@ impl State {
             sieve: None,
             scope: Vec::new(),
             scope_name: String::new(),
+            scope_wanted: ScopeWanted::Settled,
             hidden: HashSet::new(),
             hide_wild: false,
             view: View::by_name(&settings.view).unwrap_or_default(),

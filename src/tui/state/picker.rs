@@ -169,7 +169,9 @@ impl Picker {
             .iter()
             .enumerate()
             .filter(|(_, item)| !item.is_heading())
-            .filter_map(|(at, item)| rank(&item.label.to_lowercase(), &item.right.to_lowercase(), &typed).map(|r| (r, at)))
+            .filter_map(|(at, item)| {
+                rank(&item.label.to_lowercase(), &item.right.to_lowercase(), &typed).map(|r| (r, at))
+            })
             .collect();
         found.sort();
         found.into_iter().map(|(_, at)| at).collect()

@@ -415,7 +415,10 @@ mod tests {
         for bytes in [&b"\r"[..], b"\n", b"\x1b[13u", b"\x1bOM"] {
             assert_eq!(keys(bytes), "enter");
         }
-        assert_eq!(keys(b"\x1b[5~\x1b[6~\x1b[3~\x1b[Z\x7f\x08\t"), "pgup pgdn delete shift-tab backspace backspace tab");
+        assert_eq!(
+            keys(b"\x1b[5~\x1b[6~\x1b[3~\x1b[Z\x7f\x08\t"),
+            "pgup pgdn delete shift-tab backspace backspace tab"
+        );
         assert_eq!(keys("jé支G🦀".as_bytes()), "j é 支 G 🦀");
         assert_eq!(keys(b"\x1b[97;1:3u"), "", "a released key is no key");
         assert_eq!(keys(b"\x1b[97;2u"), "A");
@@ -470,10 +473,7 @@ mod tests {
     #[test]
     fn focus_and_wheel() {
         assert_eq!(read(b"\x1b[I\x1b[O"), [Input::FocusIn, Input::FocusOut]);
-        assert_eq!(
-            read(b"\x1b[<64;5;7M"),
-            [Input::Mouse(Mouse { what: MouseWhat::WheelUp, x: 4, y: 6 })]
-        );
+        assert_eq!(read(b"\x1b[<64;5;7M"), [Input::Mouse(Mouse { what: MouseWhat::WheelUp, x: 4, y: 6 })]);
     }
 
     proptest::proptest! {

@@ -139,9 +139,25 @@ mod tests {
     fn every_sign_is_one_cell_and_ascii_is_ascii() {
         for (set, ascii) in [(&UNICODE, false), (&ASCII, true)] {
             let all = [
-                set.cursor, set.ellipsis, set.up, set.down, set.horizontal, set.vertical, set.top_left, set.top_right,
-                set.bottom_left, set.bottom_right, set.tee, set.elbow, set.dot, set.quote_open, set.quote_close,
-                set.dash, set.full, set.part, set.masked,
+                set.cursor,
+                set.ellipsis,
+                set.up,
+                set.down,
+                set.horizontal,
+                set.vertical,
+                set.top_left,
+                set.top_right,
+                set.bottom_left,
+                set.bottom_right,
+                set.tee,
+                set.elbow,
+                set.dot,
+                set.quote_open,
+                set.quote_close,
+                set.dash,
+                set.full,
+                set.part,
+                set.masked,
             ];
             for sign in all.into_iter().chain(set.levels) {
                 assert_eq!(Widths::default().of(sign), 1, "{sign}");

@@ -164,6 +164,19 @@ impl Theme {
     }
 }
 
+/// The theme made for the other kind of screen, where `name` is of a pair and made for the wrong one.
+pub fn sibling(name: &str, light: bool) -> Option<&'static str> {
+    const PAIRS: [(&str, &str); 4] = [
+        ("catppuccin-mocha", "catppuccin-latte"),
+        ("gruvbox-dark", "gruvbox-light"),
+        ("solarized-dark", "solarized-light"),
+        ("rose-pine", "rose-pine-dawn"),
+    ];
+    let (dark, bright) = PAIRS.into_iter().find(|(dark, bright)| [*dark, *bright].contains(&name))?;
+    let wanted = if light { bright } else { dark };
+    (wanted != name).then_some(wanted)
+}
+
 /// Contrast of the readable roles on the theme's background, worst first: `(role, ratio)`. Roles drawn in the
 /// terminal's own colours are left out: nobody can know them.
 pub fn contrasts(file: &ThemeFile, background: Option<(u8, u8, u8)>) -> Vec<(&'static str, f64)> {

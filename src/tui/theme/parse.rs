@@ -104,7 +104,9 @@ fn lay_over(file: &mut ThemeFile, theme: &str, text: &str, table: &toml::Table, 
     let mut fault = |key: &str, what: String| {
         let line = text
             .lines()
-            .position(|line| line.split('=').next().is_some_and(|found| found.trim().trim_matches(['[', ']', '"']) == key))
+            .position(|line| {
+                line.split('=').next().is_some_and(|found| found.trim().trim_matches(['[', ']', '"']) == key)
+            })
             .map_or(0, |at| at + 1);
         faults.push(Fault { theme: theme.to_owned(), line, what });
     };

@@ -83,7 +83,9 @@ pub fn act(state: &mut State, action: Action, times: u32, out: &mut Out) {
         Action::Move => pick::move_to(state),
         Action::Merge => forms::merge(state, out),
         Action::Redact => forms::redact(state),
-        Action::Purge | Action::EmptyTrash => refuse(state, "only in the trash (6): nothing is removed for ever from here"),
+        Action::Purge | Action::EmptyTrash => {
+            refuse(state, "only in the trash (6): nothing is removed for ever from here")
+        }
         Action::ViewFeed => switch(state, View::Feed),
         Action::ViewTimeline => switch(state, View::Timeline),
         Action::ViewSessions => switch(state, View::Sessions),

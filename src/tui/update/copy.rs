@@ -47,8 +47,11 @@ pub fn came(memories: &[Memory], form: CopyForm, out: &mut Out) {
     let text = match form {
         CopyForm::Narrative => memories.iter().map(|m| m.narrative.clone()).collect::<Vec<_>>().join("\n\n"),
         CopyForm::Files => {
-            let mut files: Vec<&str> =
-                memories.iter().flat_map(|m| m.files_modified.iter().chain(&m.files_read)).map(String::as_str).collect();
+            let mut files: Vec<&str> = memories
+                .iter()
+                .flat_map(|m| m.files_modified.iter().chain(&m.files_read))
+                .map(String::as_str)
+                .collect();
             files.dedup();
             files.join("\n")
         }
@@ -115,7 +118,10 @@ pub fn markdown(memory: &Memory) -> String {
     }
     for (label, files) in [("Modified", &memory.files_modified), ("Read", &memory.files_read)] {
         if !files.is_empty() {
-            out.push_str(&format!("{label}: {}\n", files.iter().map(|file| format!("`{file}`")).collect::<Vec<_>>().join(", ")));
+            out.push_str(&format!(
+                "{label}: {}\n",
+                files.iter().map(|file| format!("`{file}`")).collect::<Vec<_>>().join(", ")
+            ));
         }
     }
     out

@@ -43,7 +43,9 @@ pub fn trash(state: &mut State, out: &mut Out) {
     match state.view {
         View::Trash => return refuse(state, "it is in the trash; D deletes for ever"),
         View::Sessions => return pages::trash_session(state),
-        View::Observer | View::Timeline => return refuse(state, "no memory here; d works in Feed, Sessions and Context"),
+        View::Observer | View::Timeline => {
+            return refuse(state, "no memory here; d works in Feed, Sessions and Context");
+        }
         View::Feed | View::Context => {}
     }
     let Some(ids) = targets(state) else { return };
@@ -64,7 +66,8 @@ pub fn ask_trash(state: &mut State, ids: Vec<MemoryId>, whole_session: bool, out
         lines.push(format!("{hidden} of them hidden by the filter: h shows"));
     }
     if !pinned.is_empty() {
-        let what = if pinned.len() == 1 { "1 is pinned: stays".into() } else { format!("{} are pinned: stay", pinned.len()) };
+        let what =
+            if pinned.len() == 1 { "1 is pinned: stays".into() } else { format!("{} are pinned: stay", pinned.len()) };
         lines.push(format!("{what} unless you press !"));
     }
     lines.push("kept 30 days; u undoes".into());

@@ -1,11 +1,11 @@
 //! Answers of the source.
 
 use super::{Out, copy, curate, feed, forms, pages, pick, query};
-use crate::hub::live::Rec;
+use crate::hub::live::{ProjectInfo, Rec};
 use crate::memory::MemoryId;
 use crate::tui::effect::{Effect, GetFor, Request};
 use crate::tui::msg::Answer;
-use crate::tui::state::{Banner, State, Tone, View};
+use crate::tui::state::{Banner, ScopeWanted, State, Tone, View};
 
 /// A banner that was dismissed comes back after this long.
 const BANNER_AGAIN_MS: i64 = 30 * 60_000;
@@ -22,7 +22,7 @@ pub fn answer(state: &mut State, answer: Answer, out: &mut Out) {
             if let Some(why) = state.read_only().map(str::to_owned) {
                 state.messages.say(state.now, Tone::Error, format!("read only: {why}"));
             }
-            out.extend([Request::Projects, Request::Sessions, Request::Vitals].map(Effect::Ask));
+            out.extend([Request::Sessions, Request::Vitals].map(Effect::Ask));
             ask_context(state, out);
         }
         Answer::Opened(Err(trouble)) => {
@@ -70,7 +70,7 @@ pub fn answer(state: &mut State, answer: Answer, out: &mut Out) {
         Answer::Matching(generation, ids) => query::ids_found(state, generation, &ids),
         Answer::Projects(projects) => {
             state.pages.projects = projects;
-            name_scope(state);
+            settle_scope(state, out);
         }
         Answer::Sessions(sessions) => {
             state.arena.learn_sessions(&sessions);
@@ -108,7 +108,8 @@ pub fn answer(state: &mut State, answer: Answer, out: &mut Out) {
         Answer::Reach(Err(trouble)) => state.messages.say(state.now, Tone::Error, trouble.to_string()),
         Answer::Why(id, lines) => {
             if state.detail.id == Some(id) {
-                state.detail.why = if lines.is_empty() { vec!["nothing is known of where it came from".into()] } else { lines };
+                state.detail.why =
+                    if lines.is_empty() { vec!["nothing is known of where it came from".into()] } else { lines };
             }
         }
         Answer::Log(lines) => pick::show_text(state, "Log, newest last", lines),
@@ -173,18 +174,33 @@ fn page(state: &mut State, rows: crate::hub::live::RowBatch, done: bool, first: 
     state.pages.sessions.list = infos;
 }
 
-fn name_scope(state: &mut State) {
-    if state.scope_name.is_empty() {
-        state.scope_name = "all projects".into();
-    }
-    let key = match &state.scope[..] {
-        [] => return,
-        [first, ..] => first,
+/// The scope that was wanted, now that projects are known, and its name.
+fn settle_scope(state: &mut State, out: &mut Out) {
+    let wanted = std::mem::take(&mut state.scope_wanted);
+    let keys: Vec<String> = match &wanted {
+        ScopeWanted::Settled => return,
+        ScopeWanted::Auto(root) => {
+            state.pages.projects.iter().filter(|project| project.root == *root).map(ProjectInfo::key).collect()
+        }
+        ScopeWanted::Named(name) => query::roots_of(state, name, false),
     };
-    if let Some(project) = state.pages.projects.iter().find(|project| project.key() == *key) {
-        state.scope_name =
-            if project.worktree.is_empty() { project.name.clone() } else { project.worktree.clone() };
+    let holds_some = state.pages.projects.iter().any(|project| keys.contains(&project.key()) && project.memories > 0);
+    match wanted {
+        // A directory nobody has worked in yet shows what there is elsewhere.
+        ScopeWanted::Auto(_) if !holds_some => return,
+        ScopeWanted::Named(name) if keys.is_empty() => {
+            state.messages.say(state.now, Tone::Error, format!("no project is called “{name}”; all are shown"));
+            return;
+        }
+        _ => {}
     }
+    let main = state.pages.projects.iter().find(|project| keys.contains(&project.key()) && project.worktree.is_empty());
+    state.scope_name = main.map_or_else(|| keys[0].clone(), |project| project.name.clone());
+    state.scope = keys;
+    if state.load.first {
+        query::sift(state);
+    }
+    super::pages::scope_changed(state, out);
 }
 
 /// DOWN and GAP also say so in a line of their own, once, until dismissed.
@@ -204,7 +220,8 @@ fn banner(state: &mut State, vitals: &crate::hub::live::Vitals) {
     if lately {
         return;
     }
-    let since = |at: i64| crate::memory::from_millis(at).to_zoned_datetime(state.zone.clone()).strftime("%H:%M").to_string();
+    let since =
+        |at: i64| crate::memory::from_millis(at).to_zoned_datetime(state.zone.clone()).strftime("%H:%M").to_string();
     let first = match vitals.rec {
         Rec::Down(0) => "Not recording: no collector has run here yet. Browsing works.".to_owned(),
         Rec::Down(at) => format!("Not recording since {}. Browsing still works.", since(at)),

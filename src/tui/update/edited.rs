@@ -80,7 +80,8 @@ pub fn parse_edit(text: &str) -> Result<Vec<(MemoryId, EditFields)>, Vec<(usize,
 fn block(lines: &[&str], start: usize, end: usize) -> Result<(MemoryId, EditFields), (usize, String)> {
     let number = lines[start][HEAD.len()..].trim();
     let id = number.parse().map(MemoryId).map_err(|_| (start + 1, format!("“{number}” is no id")))?;
-    let open = (start + 1..end).find(|at| lines[*at].trim() == FENCE).ok_or((start + 1, "its +++ is gone".to_owned()))?;
+    let open =
+        (start + 1..end).find(|at| lines[*at].trim() == FENCE).ok_or((start + 1, "its +++ is gone".to_owned()))?;
     let close =
         (open + 1..end).find(|at| lines[*at].trim() == FENCE).ok_or((open + 1, "the second +++ is gone".to_owned()))?;
     let head = lines[open + 1..close].join("\n");
@@ -105,9 +106,10 @@ fn block(lines: &[&str], start: usize, end: usize) -> Result<(MemoryId, EditFiel
             .collect(),
         Some(_) => Err((line_of(key), format!("{key} is a list of texts"))),
     };
-    if let Some(unknown) = table.keys().find(|key| {
-        !["type", "title", "subtitle", "concepts", "files_read", "files_modified"].contains(&key.as_str())
-    }) {
+    if let Some(unknown) = table
+        .keys()
+        .find(|key| !["type", "title", "subtitle", "concepts", "files_read", "files_modified"].contains(&key.as_str()))
+    {
         return Err((line_of(unknown), format!("unknown key “{unknown}”")));
     }
     let fields = EditFields {
@@ -159,7 +161,10 @@ pub fn back(state: &mut State, memories: Vec<Memory>, text: &str, out: &mut Out)
         .into_iter()
         .filter(|(id, fields)| {
             // An id that was not in the file is none of this round's business.
-            memories.iter().find(|memory| memory.id == *id).is_some_and(|memory| !same(&EditFields::from(memory), fields))
+            memories
+                .iter()
+                .find(|memory| memory.id == *id)
+                .is_some_and(|memory| !same(&EditFields::from(memory), fields))
         })
         .collect();
     if changed.is_empty() {
@@ -213,7 +218,11 @@ mod tests {
         let broken = text.replacen("subtitle = ", "subtitle == ", 1);
         let faults = parse_edit(&broken).unwrap_err();
         assert!(broken.lines().nth(faults[0].0 - 1).unwrap().starts_with("subtitle =="), "{faults:?}");
-        let empty = text.replacen("Refresh \\\"token\\\" race # fixed", "", 1).replacen("'Refresh \"token\" race # fixed'", "\"\"", 1);
+        let empty = text.replacen("Refresh \\\"token\\\" race # fixed", "", 1).replacen(
+            "'Refresh \"token\" race # fixed'",
+            "\"\"",
+            1,
+        );
         assert!(parse_edit(&empty).unwrap_err()[0].1.contains("needs a title"));
     }
 }

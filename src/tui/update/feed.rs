@@ -337,7 +337,11 @@ fn admit_deferred(state: &mut State) {
 fn notify(state: &State, ix: RowIx, out: &mut Out) {
     let row = state.arena.row(ix);
     let wanted = state.settings.notify.iter().any(|word| word == state.arena.type_of(row));
-    if wanted && row.flags.kind() == Kind::Observation && state.load.done && !out.iter().any(|e| matches!(e, Effect::Bell)) {
+    if wanted
+        && row.flags.kind() == Kind::Observation
+        && state.load.done
+        && !out.iter().any(|e| matches!(e, Effect::Bell))
+    {
         out.push(Effect::Bell);
     }
 }

@@ -133,8 +133,7 @@ pub fn mouse(state: &mut State, mouse: Mouse, out: &mut Out) {
             if !area.contains((mouse.x, mouse.y).into()) {
                 return;
             }
-            let window =
-                crate::tui::layout::shape(state, &screen).window(state.feed.pos, state.feed.y, area.height);
+            let window = crate::tui::layout::shape(state, &screen).window(state.feed.pos, state.feed.y, area.height);
             if let Some(crate::tui::state::Line::Row(pos, _)) = window.lines.get(usize::from(mouse.y - area.y)) {
                 feed::go(state, *pos);
             }

@@ -233,9 +233,9 @@ fn values(state: &State, key: Filter, typed: &str) -> Vec<(String, Option<u64>)>
         Filter::Has => {
             ["facts", "files", "narrative", "dupe", "secret", "note"].map(|word| (word.to_owned(), None)).to_vec()
         }
-        Filter::Is => ["pinned", "excluded", "in", "out", "new", "wild", "edited"]
-            .map(|word| (word.to_owned(), None))
-            .to_vec(),
+        Filter::Is => {
+            ["pinned", "excluded", "in", "out", "new", "wild", "edited"].map(|word| (word.to_owned(), None)).to_vec()
+        }
         Filter::In => ["title", "facts", "narrative", "files"].map(|word| (word.to_owned(), None)).to_vec(),
         Filter::Kind => ["obs", "sum", "prompt"].map(|word| (word.to_owned(), None)).to_vec(),
         Filter::Sort => ["newest", "oldest", "tokens", "relevance"].map(|word| (word.to_owned(), None)).to_vec(),

@@ -26,6 +26,7 @@ use super::state::{State, Tone, View};
 use super::term::input::Input;
 use super::{layout, theme};
 
+pub use copy::markdown;
 pub use edited::{note_faults, parse_edit, write_edit};
 pub use pages::{ContextLine, context_lines, hour_start, local_hour, session_under_cursor, sessions, timeline_span};
 pub use query::apply as apply_query;
@@ -102,17 +103,7 @@ fn background(state: &mut State, rgb: (u8, u8, u8), out: &mut Out) {
         return;
     }
     let light = theme::luminance(rgb) > 0.4;
-    let sibling = match (state.look.theme.name.as_str(), light) {
-        ("catppuccin-mocha", true) => "catppuccin-latte",
-        ("catppuccin-latte", false) => "catppuccin-mocha",
-        ("gruvbox-dark", true) => "gruvbox-light",
-        ("gruvbox-light", false) => "gruvbox-dark",
-        ("solarized-dark", true) => "solarized-light",
-        ("solarized-light", false) => "solarized-dark",
-        ("rose-pine", true) => "rose-pine-dawn",
-        ("rose-pine-dawn", false) => "rose-pine",
-        _ => return,
-    };
+    let Some(sibling) = theme::sibling(&state.look.theme.name, light) else { return };
     out.push(Effect::LoadTheme(sibling.to_owned()));
 }
 

@@ -6,7 +6,9 @@ use crate::memory::{MemoryId, from_millis};
 use crate::recall::query::Key as Filter;
 use crate::tui::action::Action;
 use crate::tui::effect::{Effect, Request};
-use crate::tui::state::{Act, Answer, LineEdit, ListAt, Metric, Pick, PickItem, Picker, Popup, Purpose, State, Strip, Tone, View, Zoom};
+use crate::tui::state::{
+    Act, Answer, LineEdit, ListAt, Metric, Pick, PickItem, Picker, Popup, Purpose, State, Strip, Tone, View, Zoom,
+};
 
 /// The timeline shows this much at most.
 const TIMELINE_MS: i64 = 400 * 86_400_000;
@@ -246,7 +248,9 @@ fn timeline_act(state: &mut State, action: Action, times: u32, out: &mut Out) ->
         Action::Right => move_timeline(state, -n * cell(state.pages.timeline.zoom)),
         Action::ZoomIn => state.pages.timeline.zoom = state.pages.timeline.zoom.finer(),
         Action::ZoomOut => state.pages.timeline.zoom = state.pages.timeline.zoom.coarser(),
-        Action::Today | Action::Newest | Action::GotoToday => state.pages.timeline.cursor = local_hour(state, state.now),
+        Action::Today | Action::Newest | Action::GotoToday => {
+            state.pages.timeline.cursor = local_hour(state, state.now)
+        }
         Action::Oldest => {
             let oldest = state.pages.timeline.hours.iter().map(|hour| hour.hour).min();
             if let Some(hour) = oldest {

@@ -165,9 +165,10 @@ pub fn this_session(state: &mut State, out: &mut Out) {
 
 /// Memories about the first file of the memory that is read.
 pub fn this_file(state: &mut State, out: &mut Out) {
-    let file = state.detail.current().and_then(|memory| {
-        memory.files_modified.iter().chain(&memory.files_read).next().cloned()
-    });
+    let file = state
+        .detail
+        .current()
+        .and_then(|memory| memory.files_modified.iter().chain(&memory.files_read).next().cloned());
     match file {
         Some(file) => {
             switch(state, View::Feed);
@@ -185,7 +186,13 @@ pub fn ask_date(state: &mut State, filter: bool) {
 
 /// A file to filter by.
 pub fn ask_file(state: &mut State) {
-    open_line(state, "Filter by file", "", LineFor::FilterFile, "a path or a pattern: src/auth/** · !file: modified only");
+    open_line(
+        state,
+        "Filter by file",
+        "",
+        LineFor::FilterFile,
+        "a path or a pattern: src/auth/** · !file: modified only",
+    );
 }
 
 /// A new title in place.
@@ -323,16 +330,17 @@ pub fn history(state: &mut State) {
         }
     });
     let items: Vec<PickItem> = items.collect();
-    let note = if items.is_empty() { "nothing has been changed yet" } else { "enter undoes back to and with this step" };
+    let note =
+        if items.is_empty() { "nothing has been changed yet" } else { "enter undoes back to and with this step" };
     open(state, Picker::new("Changes, newest first", Purpose::Choose, items).note(note));
 }
 
 /// The themes, seen at once.
 pub fn themes(state: &mut State) {
     let now = state.look.theme.name.clone();
-    let items = theme::SHIPPED.iter().map(|(name, _)| {
-        PickItem::new(*name, if *name == now { "now" } else { "" }, Pick::Theme((*name).to_owned()))
-    });
+    let items = theme::SHIPPED
+        .iter()
+        .map(|(name, _)| PickItem::new(*name, if *name == now { "now" } else { "" }, Pick::Theme((*name).to_owned())));
     let mut picker = Picker::new("Theme", Purpose::Theme, items.collect()).note("seen at once · esc restores");
     picker.cursor = theme::SHIPPED.iter().position(|(name, _)| *name == now).unwrap_or(0);
     picker.note = format!("seen at once · esc restores {now}");
@@ -610,7 +618,13 @@ fn choose(state: &mut State, picker: Picker, out: &mut Out) -> Option<Popup> {
             query::apply(state, &text, out);
         }
         Pick::Retype(ids, id) if id.is_empty() => {
-            open_line(state, "Type", "", LineFor::Retype(ids), "any word; a type that is not in the mode is never injected");
+            open_line(
+                state,
+                "Type",
+                "",
+                LineFor::Retype(ids),
+                "any word; a type that is not in the mode is never injected",
+            );
         }
         Pick::Retype(ids, id) => {
             curate::ask_if_many(state, ids.len(), "Retype", "retype", Change::Retype(ids, id), out);

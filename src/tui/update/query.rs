@@ -84,11 +84,8 @@ pub fn sift(state: &mut State) {
         sieve.sift(&state.arena, state.arena.newest_first())
     };
     state.sieve = Some(sieve);
-    let known: HashSet<RowIx> = if state.rows.groups.is_empty() {
-        HashSet::new()
-    } else {
-        sifted.list.iter().copied().collect()
-    };
+    let known: HashSet<RowIx> =
+        if state.rows.groups.is_empty() { HashSet::new() } else { sifted.list.iter().copied().collect() };
     for group in &mut state.rows.groups {
         drop_known(group, &known);
     }
@@ -192,7 +189,8 @@ fn score(judge: &Judge, arena: &crate::tui::arena::Arena, ix: RowIx) -> u32 {
     let row = arena.row(ix);
     let title = judge.marks(arena.title(row));
     let first = title.first().map_or(0, |mark| 100u32.saturating_sub(mark.start as u32));
-    let elsewhere = judge.marks(arena.subtitle(row)).len() + arena.facts(row).map(|f| judge.marks(f).len()).sum::<usize>();
+    let elsewhere =
+        judge.marks(arena.subtitle(row)).len() + arena.facts(row).map(|f| judge.marks(f).len()).sum::<usize>();
     title.len() as u32 * 1000 + first + elsewhere.min(50) as u32 * 10
 }
 
@@ -244,12 +242,7 @@ pub fn words_found(state: &mut State, generation: u64, hits: crate::hub::live::W
         let text = snippet_of.get(&state.arena.row(*ix).id).map_or("", |text| text.as_str());
         crate::memory::safe_line(text)
     });
-    let group = Group {
-        title: "narrative".into(),
-        snippets: snippets.collect(),
-        rows: found.clone(),
-        more: hits.more,
-    };
+    let group = Group { title: "narrative".into(), snippets: snippets.collect(), rows: found.clone(), more: hits.more };
     set_group(state, 0, group);
 }
 

@@ -14,7 +14,11 @@ pub fn draw(ui: &mut Ui<'_>) {
     let Some(preview) = &state.pages.context.preview else {
         let area = ui.screen.list;
         let inside = ui.frame(area, "Context", "", false);
-        let text = if state.pages.context.trouble.is_empty() { "making it …".to_owned() } else { state.pages.context.trouble.clone() };
+        let text = if state.pages.context.trouble.is_empty() {
+            "making it …".to_owned()
+        } else {
+            state.pages.context.trouble.clone()
+        };
         ui.text(inside.x + 1, inside.y + 1, inside.width.saturating_sub(2), &text, Role::Muted);
         return;
     };
@@ -34,7 +38,9 @@ pub fn draw(ui: &mut Ui<'_>) {
         let limit = state.pages.context.limit.map_or(String::new(), |limit| format!(" (limit {limit}, not saved)"));
         let right = match room {
             Breadth::Slim => format!("{} in ~{}", preview.within.len(), tokens(u64::from(preview.tokens))),
-            Breadth::Stack => format!("{} in · ~{} tok{limit}", preview.within.len(), tokens(u64::from(preview.tokens))),
+            Breadth::Stack => {
+                format!("{} in · ~{} tok{limit}", preview.within.len(), tokens(u64::from(preview.tokens)))
+            }
             _ => format!("{} in · {size} B · ~{} tok{limit}", preview.within.len(), tokens(u64::from(preview.tokens))),
         };
         let inside = ui.frame(area, &title, &right, !state.pages.context.text_focus);
@@ -91,7 +97,8 @@ fn list(ui: &mut Ui<'_>, area: Rect) {
                 let text = format!("{dash}{dash} cut: limit {} {dash}{dash} < > moves it ", preview.limit);
                 ui.text(area.x, y, area.width, &text, Role::Unseen);
                 let out = lines.len() - preview.within.len() - 1;
-                let reason = if state.pages.context.reason.is_empty() { "out, and why" } else { &state.pages.context.reason };
+                let reason =
+                    if state.pages.context.reason.is_empty() { "out, and why" } else { &state.pages.context.reason };
                 ui.text_right(area.right(), y, area.width / 2, &format!(" {reason} {out} "), Role::Unseen);
             }
             ContextLine::Out(index) => {
@@ -148,7 +155,11 @@ fn exact(ui: &mut Ui<'_>, area: Rect) {
     };
     let hint = if area.width >= 44 { "tab focus · yy copy" } else { "tab" };
     let inside = ui.frame(area, title, hint, state.pages.context.text_focus);
-    let inside = if ui.screen.framed { Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside } } else { inside };
+    let inside = if ui.screen.framed {
+        Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside }
+    } else {
+        inside
+    };
     let scroll = state.pages.context.text_scroll.min(lines.len().saturating_sub(1));
     let mut y = inside.y;
     for (text, role) in lines.iter().skip(scroll) {

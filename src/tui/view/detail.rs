@@ -127,7 +127,8 @@ pub fn lay_out(state: &State, memory: &Memory, width: u16, max: usize) -> Vec<De
         story(state, &memory.narrative, width, max, &mut lines);
     } else if has_story && memory.summary.is_none() && level >= 2 {
         lines.push(Vec::new());
-        let teaser = widths.cut(&safe_line(&memory.narrative), usize::from(width), state.look.signs().ellipsis).into_owned();
+        let teaser =
+            widths.cut(&safe_line(&memory.narrative), usize::from(width), state.look.signs().ellipsis).into_owned();
         let head = "Narrative";
         let hint = "enter: expand";
         let gap = usize::from(width).saturating_sub(head.len() + hint.len());
@@ -183,7 +184,9 @@ fn place(state: &State, memory: &Memory, width: u16, lines: &mut Vec<DetailLine>
         lines.push(pair("when", &when, "tokens", &cost));
         lines.push(pair("source", &source, "edited", if memory.edited { "yes" } else { "no" }));
         let text = format!("{sign} {context}");
-        for (at, range) in state.look.widths.wrap(text.trim(), usize::from(width.saturating_sub(9)), 3).into_iter().enumerate() {
+        for (at, range) in
+            state.look.widths.wrap(text.trim(), usize::from(width.saturating_sub(9)), 3).into_iter().enumerate()
+        {
             let lead = if at == 0 { "context  " } else { "         " };
             lines.push(vec![(lead.into(), Role::Muted), (text.trim()[range].to_owned(), context_role)]);
         }
@@ -286,7 +289,8 @@ fn middle(state: &State, memory: &Memory, width: u16, max: usize, lines: &mut Ve
     lines.push(vec![("Files".into(), Role::Strong)]);
     for (word, files) in [("modified", &memory.files_modified), ("read", &memory.files_read)] {
         for file in files.iter().take(12) {
-            let cut = cut_path(widths, &safe_line(file), usize::from(width.saturating_sub(12)), state.look.signs().ellipsis);
+            let cut =
+                cut_path(widths, &safe_line(file), usize::from(width.saturating_sub(12)), state.look.signs().ellipsis);
             lines.push(vec![(format!("  {word:<9} "), Role::Muted), (cut, Role::Text)]);
         }
         if files.len() > 12 {
@@ -326,7 +330,10 @@ fn story(state: &State, text: &str, width: u16, max: usize, lines: &mut Vec<Deta
         lines.push(inline(&safe[range]));
     }
     if cut.len() < text.len() {
-        lines.push(vec![(format!("{} more; cmem show prints all", super::ui::bytes((text.len() - cut.len()) as u64)), Role::Warn)]);
+        lines.push(vec![(
+            format!("{} more; cmem show prints all", super::ui::bytes((text.len() - cut.len()) as u64)),
+            Role::Warn,
+        )]);
     }
 }
 
@@ -372,10 +379,13 @@ fn depths(state: &State, memory: &Memory, width: u16, lines: &mut Vec<DetailLine
         let text = format!("  {name:<12} {}", safe_line(&value));
         lines.extend(wrapped(state.look.widths, &text, width, 3, Role::Text));
     };
-    field("type", match &memory.raw_type {
-        Some(raw) => format!("{} (given as {raw})", memory.type_id),
-        None => memory.type_id.clone(),
-    });
+    field(
+        "type",
+        match &memory.raw_type {
+            Some(raw) => format!("{} (given as {raw})", memory.type_id),
+            None => memory.type_id.clone(),
+        },
+    );
     field("recorded", recorded);
     field("session", memory.session.as_ref().map_or_else(|| "-".into(), |id| id.as_str().to_owned()));
     field("root", memory.project_root.clone());

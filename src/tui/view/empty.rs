@@ -87,7 +87,11 @@ fn no_match(ui: &Ui<'_>) -> Vec<(String, Role)> {
 fn first_steps(ui: &Ui<'_>) -> Vec<(String, Role)> {
     let state = ui.state;
     let vitals = &state.pages.vitals;
-    let name = if state.scope.is_empty() { "No memories yet.".into() } else { format!("No memories for “{}” yet.", state.scope_name) };
+    let name = if state.scope.is_empty() {
+        "No memories yet.".into()
+    } else {
+        format!("No memories for “{}” yet.", state.scope_name)
+    };
     let tick = |yes: bool| if yes { "[x]" } else { "[ ]" };
     let running = !matches!(vitals.rec, Rec::Down(_) | Rec::Unknown);
     let collector = match vitals.pid {
@@ -111,12 +115,19 @@ fn first_steps(ui: &Ui<'_>) -> Vec<(String, Role)> {
         (String::new(), Role::Text),
     ];
     if vitals.backlog > 0 {
-        let text = format!("{} of older work are there: cmem backfill --dry-run tells the cost (nothing without a model)", plural(vitals.backlog, "event"));
+        let text = format!(
+            "{} of older work are there: cmem backfill --dry-run tells the cost (nothing without a model)",
+            plural(vitals.backlog, "event")
+        );
         lines.push((text, Role::Text));
     }
-    let elsewhere: u64 = state.pages.projects.iter().filter(|p| !state.scope.contains(&p.key())).map(|p| p.memories).sum();
+    let elsewhere: u64 =
+        state.pages.projects.iter().filter(|p| !state.scope.contains(&p.key())).map(|p| p.memories).sum();
     if elsewhere > 0 && !state.scope.is_empty() {
-        lines.push((format!("Other projects have {}.   {} switch", thousands(elsewhere), key(ui, Action::GotoProject)), Role::Text));
+        lines.push((
+            format!("Other projects have {}.   {} switch", thousands(elsewhere), key(ui, Action::GotoProject)),
+            Role::Text,
+        ));
     }
     lines.push(("Try it without Claude Code:  :demo".into(), Role::Muted));
     lines

@@ -66,7 +66,8 @@ fn place(ui: &Ui<'_>) -> String {
     let len = state.rows.len();
     let at = if len == 0 { 0 } else { state.feed.pos + 1 };
     let more = if state.load.done { "" } else { "+" };
-    let live = if ui.screen.breadth() >= Breadth::Full && state.is_live() && !state.is_busy() { " · live" } else { "" };
+    let live =
+        if ui.screen.breadth() >= Breadth::Full && state.is_live() && !state.is_busy() { " · live" } else { "" };
     format!("{}/{}{more}{live}", thousands(at as u64), thousands(len as u64))
 }
 

@@ -35,7 +35,9 @@ pub fn merge(ui: &mut Ui<'_>, form: &MergeForm) {
         y += 1;
     }
     y += 1;
-    let choose = |at: usize| format!("< {} >", form.sources.get(at).map_or("joined, with dates".into(), |m| format!("#{}", m.id.0)));
+    let choose = |at: usize| {
+        format!("< {} >", form.sources.get(at).map_or("joined, with dates".into(), |m| format!("#{}", m.id.0)))
+    };
     let fields = [
         ("title", format!("{}  {}", choose(form.title), safe_line(&form.sources[form.title.min(sources - 1)].title))),
         ("type", format!("{}  {}", choose(form.kind), form.sources[form.kind.min(sources - 1)].type_id)),
@@ -76,7 +78,8 @@ pub fn merge(ui: &mut Ui<'_>, form: &MergeForm) {
 /// A string out of everything.
 pub fn redact(ui: &mut Ui<'_>, form: &RedactForm) {
     let width = ui.state.size.0.min(100);
-    let lines = 12 + form.reach.as_ref().map_or(0, |reach| reach.samples.len().min(6) + reach.beyond.len().min(4)) as u16;
+    let lines =
+        12 + form.reach.as_ref().map_or(0, |reach| reach.samples.len().min(6) + reach.beyond.len().min(4)) as u16;
     let inside = boxed(ui, width, lines, "Redact: for good", "cannot be undone", "esc cancels");
     let x = inside.x + 1;
     let room = inside.width.saturating_sub(2);
@@ -85,7 +88,8 @@ pub fn redact(ui: &mut Ui<'_>, form: &RedactForm) {
     let at = ui.text(x, y, room, "string     ", Role::Muted);
     // What is to go is not shown longer than it must be.
     let needle = form.needle.text();
-    let shown = if form.confirming { ui.signs.masked.repeat(ui.cells(needle).min(24) as usize) } else { needle.to_owned() };
+    let shown =
+        if form.confirming { ui.signs.masked.repeat(ui.cells(needle).min(24) as usize) } else { needle.to_owned() };
     let end = ui.text(at, y, inside.right().saturating_sub(at + 1), &shown, Role::Input);
     if !form.confirming {
         ui.cursor = ((end, y), true);

@@ -3,10 +3,10 @@
 
 use super::rec::rec_cell;
 use super::ui::{Ui, plural, thousands, tokens};
+use crate::tui::counts::unseen;
 use crate::tui::layout::Breadth;
 use crate::tui::state::{State, View};
 use crate::tui::theme::Role;
-use crate::tui::counts::unseen;
 
 /// Fewer than twelve columns: the recording cell alone.
 pub fn rec_only(ui: &mut Ui<'_>) {
@@ -161,7 +161,10 @@ fn right_cells(state: &State, breadth: Breadth) -> Vec<(String, Role)> {
     let mut cells = vec![rec_cell(state)];
     let full = breadth == Breadth::Full;
     if vitals.waiting > 0 {
-        cells.push((if full { format!("queue {}", vitals.waiting) } else { format!("q{}", vitals.waiting) }, Role::Muted));
+        cells.push((
+            if full { format!("queue {}", vitals.waiting) } else { format!("q{}", vitals.waiting) },
+            Role::Muted,
+        ));
     }
     if breadth == Breadth::Slim {
         return cells;

@@ -60,7 +60,8 @@ pub fn line(ui: &mut Ui<'_>, x: u16, y: u16, width: u16) {
         .filter(|entry| entry.count > 0 || entry.hidden)
         .map(|entry| {
             let number = thousands(u64::from(entry.count));
-            let text = if entry.hidden { format!("{}({number})", entry.sign) } else { format!("{}{number}", entry.sign) };
+            let text =
+                if entry.hidden { format!("{}({number})", entry.sign) } else { format!("{}{number}", entry.sign) };
             (text, entry.id, entry.count)
         })
         .collect();

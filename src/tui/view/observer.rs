@@ -34,7 +34,11 @@ pub fn draw(ui: &mut Ui<'_>) {
     let problems = 4.min(area.height / 3);
     let top = Rect { height: area.height.saturating_sub(problems), ..area };
     put(ui, top, &lines);
-    let below = Rect { y: area.y + (lines.len() as u16).min(top.height), height: area.height.saturating_sub((lines.len() as u16).min(top.height)), ..area };
+    let below = Rect {
+        y: area.y + (lines.len() as u16).min(top.height),
+        height: area.height.saturating_sub((lines.len() as u16).min(top.height)),
+        ..area
+    };
     problem_list(ui, below);
 }
 
@@ -114,19 +118,21 @@ fn evidence(state: &State, wide: bool) -> Lines {
         line("reading", vitals.last_line_ms, "last line", watch.to_owned()),
         line("observer", vitals.last_answer_ms, "last answer", safe_line(&vitals.observer)),
         line("database", vitals.last_write_ms, "last write", wal),
-        line("context", vitals.last_context_ms, "last injected", match vitals.hook {
-            Some(false) => "hook not installed".into(),
-            _ => String::new(),
-        }),
+        line(
+            "context",
+            vitals.last_context_ms,
+            "last injected",
+            match vitals.hook {
+                Some(false) => "hook not installed".into(),
+                _ => String::new(),
+            },
+        ),
     ];
     if !vitals.cause.is_empty() {
         lines.push(vec![("cause      ".into(), Role::Muted), (safe_line(&vitals.cause), Role::Error)]);
     } else if wide && let Some(funnel) = vitals.funnel.filter(|funnel| funnel.sent > 0) {
         let share = funnel.skipped * 100 / funnel.sent;
-        lines.push(vec![
-            ("skips      ".into(), Role::Muted),
-            (format!("{share}% of what was sent today"), Role::Text),
-        ]);
+        lines.push(vec![("skips      ".into(), Role::Muted), (format!("{share}% of what was sent today"), Role::Text)]);
     }
     if vitals.backlog > 0 {
         lines.push(vec![
@@ -148,7 +154,15 @@ fn usage(ui: &Ui<'_>, width: u16) -> Lines {
     let cost = today.cost.filter(|cost| *cost > 0.0).map_or_else(String::new, |cost| format!("   ${cost:.2}"));
     lines.push(vec![
         ("today      ".into(), Role::Muted),
-        (format!("{} in   {} out   {} cached{cost}", tokens(today.input), tokens(today.output), tokens(today.cached)), Role::Text),
+        (
+            format!(
+                "{} in   {} out   {} cached{cost}",
+                tokens(today.input),
+                tokens(today.output),
+                tokens(today.cached)
+            ),
+            Role::Text,
+        ),
     ]);
     if today.budget > 0 {
         let room = u64::from(width.saturating_sub(22).clamp(8, 32));
@@ -198,7 +212,13 @@ fn queue(state: &State, width: u16, max: usize) -> Lines {
     for row in vitals.queue.iter().take(max) {
         let slot = row.slot.map_or("-".into(), |slot| slot.to_string());
         let waits = age(state.now - row.oldest_ms);
-        let text = format!("  {:<8} {:<12} {:>3} wait {:>4}  slot {slot}  ", crate::memory::clip_chars(&row.session, 8), crate::memory::clip_chars(&row.project, 12), row.waiting, waits);
+        let text = format!(
+            "  {:<8} {:<12} {:>3} wait {:>4}  slot {slot}  ",
+            crate::memory::clip_chars(&row.session, 8),
+            crate::memory::clip_chars(&row.project, 12),
+            row.waiting,
+            waits
+        );
         let last = if width >= 56 { safe_line(&row.last) } else { String::new() };
         lines.push(vec![(text, Role::Text), (last, Role::Muted)]);
     }
@@ -209,7 +229,8 @@ fn funnel(state: &State) -> Lines {
     let Some(funnel) = state.pages.vitals.funnel else {
         return vec![vec![("nothing is known of today yet".into(), Role::Muted)]];
     };
-    let line = |name: &str, n: u64, role| vec![(format!("{name:<20}"), Role::Muted), (format!("{:>7}", thousands(n)), role)];
+    let line =
+        |name: &str, n: u64, role| vec![(format!("{name:<20}"), Role::Muted), (format!("{:>7}", thousands(n)), role)];
     vec![
         line("events seen", funnel.seen, Role::Text),
         line("  blocked by rule", funnel.blocked, Role::Text),

@@ -113,8 +113,10 @@ pub fn line(ui: &mut Ui<'_>, line: &LineBox) {
 /// Lines to read.
 pub fn text(ui: &mut Ui<'_>, text: &TextBox) {
     let columns = ui.state.size.0;
-    let widest = text.lines.iter().map(|line| ui.cells(line) + 4).max().unwrap_or(20).clamp(30.min(columns), columns.max(1));
-    let inside = boxed(ui, widest, text.lines.len() as u16 + 2, &text.title, "esc", "j k scroll · any other key closes");
+    let widest =
+        text.lines.iter().map(|line| ui.cells(line) + 4).max().unwrap_or(20).clamp(30.min(columns), columns.max(1));
+    let inside =
+        boxed(ui, widest, text.lines.len() as u16 + 2, &text.title, "esc", "j k scroll · any other key closes");
     let room = usize::from(inside.height.saturating_sub(1));
     for (at, line) in text.lines.iter().skip(text.scroll).take(room).enumerate() {
         ui.text(inside.x + 1, inside.y + at as u16, inside.width.saturating_sub(2), line, Role::Text);
@@ -131,8 +133,7 @@ pub fn pending(ui: &mut Ui<'_>) {
     if follow.is_empty() {
         return;
     }
-    let lines: Vec<(String, &str)> =
-        follow.iter().map(|(keys, action)| (sequence_name(keys), action.help())).collect();
+    let lines: Vec<(String, &str)> = follow.iter().map(|(keys, action)| (sequence_name(keys), action.help())).collect();
     let widest = lines.iter().map(|(key, help)| ui.cells(key) + ui.cells(help) + 8).max().unwrap_or(20);
     let title = sequence_name(&state.pending);
     let inside = boxed(ui, widest, lines.len() as u16 + 1, &title, "esc", "");

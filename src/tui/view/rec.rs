@@ -37,6 +37,5 @@ pub fn rec_cell(state: &State) -> (String, Role) {
 
 /// Whether something on the screen grows older: then it is drawn anew now and then.
 pub fn shows_ages(state: &State) -> bool {
-    state.closed.is_none()
-        && matches!(state.pages.vitals.rec, Rec::Ok(_) | Rec::Lag(_) | Rec::Gap(_) | Rec::Down(1..))
+    state.closed.is_none() && matches!(state.pages.vitals.rec, Rec::Ok(_) | Rec::Lag(_) | Rec::Gap(_) | Rec::Down(1..))
 }

@@ -80,7 +80,9 @@ fn one(ui: &mut Ui<'_>, area: Rect, info: &SessionInfo, here: bool) {
         let last = match &info.failed {
             Some(why) => format!("{}; 5 has the log", safe_line(why)),
             None if info.last_prompt.is_empty() => String::new(),
-            None => format!("left off: {}{}{}", ui.signs.quote_open, safe_line(&info.last_prompt), ui.signs.quote_close),
+            None => {
+                format!("left off: {}{}{}", ui.signs.quote_open, safe_line(&info.last_prompt), ui.signs.quote_close)
+            }
         };
         ui.text(x, area.y + 2, room, &last, Role::Muted);
     }
@@ -97,10 +99,18 @@ fn detail(ui: &mut Ui<'_>) {
         return;
     };
     let title = format!("{} {}", label(ui, &info), safe_line(&info.title));
-    let right = if area.width >= 50 { format!("{} · {}", plural(u64::from(info.observations), "item"), plural(u64::from(info.prompts), "prompt")) } else { String::new() };
+    let right = if area.width >= 50 {
+        format!("{} · {}", plural(u64::from(info.observations), "item"), plural(u64::from(info.prompts), "prompt"))
+    } else {
+        String::new()
+    };
     ui.frame(area, title.trim(), &right, state.detail_focus);
     let inside = ui.screen.detail_inner();
-    let inside = if ui.screen.framed { Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside } } else { inside };
+    let inside = if ui.screen.framed {
+        Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside }
+    } else {
+        inside
+    };
     let lines = lines(ui, &info, inside.width);
     draw_lines(ui, inside, &lines, state.detail.scroll);
 }
@@ -122,7 +132,9 @@ fn lines(ui: &Ui<'_>, info: &SessionInfo, width: u16) -> Vec<DetailLine> {
             ];
             for (name, text) in parts {
                 let text = if text.is_empty() { "-".to_owned() } else { safe_text(text) };
-                for (at, range) in state.look.widths.wrap(&text, usize::from(width.saturating_sub(14)), 6).into_iter().enumerate() {
+                for (at, range) in
+                    state.look.widths.wrap(&text, usize::from(width.saturating_sub(14)), 6).into_iter().enumerate()
+                {
                     let lead = if at == 0 { format!("{name:<13} ") } else { " ".repeat(14) };
                     out.push(vec![(lead, Role::Muted), (text[range].to_owned(), Role::Text)]);
                 }

@@ -94,15 +94,24 @@ fn hints(ui: &Ui<'_>) -> Vec<(String, &'static str)> {
         return out;
     }
     let wanted: &[(Action, &str)] = match state.view {
-        View::Feed if state.detail_focus => {
-            &[(Action::Back, "back"), (Action::Open, "deeper"), (Action::NextItem, "next"), (Action::Wrap, "wrap"), (Action::Edit, "edit"), (Action::Help, "help")]
-        }
+        View::Feed if state.detail_focus => &[
+            (Action::Back, "back"),
+            (Action::Open, "deeper"),
+            (Action::NextItem, "next"),
+            (Action::Wrap, "wrap"),
+            (Action::Edit, "edit"),
+            (Action::Help, "help"),
+        ],
         View::Feed if ui.screen.breadth() == Breadth::Slim => {
             &[(Action::Open, "open"), (Action::Search, "find"), (Action::Help, "")]
         }
-        View::Feed if ui.screen.breadth() == Breadth::Stack => {
-            &[(Action::Search, "find"), (Action::Mark, "mark"), (Action::Trash, "del"), (Action::Undo, "undo"), (Action::Help, "help")]
-        }
+        View::Feed if ui.screen.breadth() == Breadth::Stack => &[
+            (Action::Search, "find"),
+            (Action::Mark, "mark"),
+            (Action::Trash, "del"),
+            (Action::Undo, "undo"),
+            (Action::Help, "help"),
+        ],
         View::Feed => &[
             (Action::Open, "open"),
             (Action::Search, "search"),

@@ -68,7 +68,11 @@ pub fn guard(ui: &mut Ui<'_>) {
     };
     let narrow = ui.screen.breadth() <= Breadth::Slim;
     let lines = if narrow {
-        ["You seem to be typing a".to_owned(), format!("prompt: {} keys ignored", tripped.ignored), "esc to go on here".to_owned()]
+        [
+            "You seem to be typing a".to_owned(),
+            format!("prompt: {} keys ignored", tripped.ignored),
+            "esc to go on here".to_owned(),
+        ]
     } else {
         [
             "You seem to be typing a prompt:".to_owned(),

@@ -63,11 +63,7 @@ pub fn draw(ui: &mut Ui<'_>) {
     let counts = Counts::new(ui.state);
     let narrow = ui.screen.breadth() < Breadth::Tall || area.width < 64;
     let timeline = &ui.state.pages.timeline;
-    let head = format!(
-        "metric: {}   zoom: {}",
-        timeline.metric.name(),
-        timeline.zoom.name()
-    );
+    let head = format!("metric: {}   zoom: {}", timeline.metric.name(), timeline.zoom.name());
     ui.text(area.x + 1, area.y, area.width.saturating_sub(2), &head, Role::Muted);
     let body = Rect { y: area.y + 1.min(area.height), height: area.height.saturating_sub(1), ..area };
     if !timeline.loaded || (timeline.hours.is_empty() && !ui.state.load.done) {
@@ -97,15 +93,23 @@ fn heat(ui: &mut Ui<'_>, area: Rect, counts: &Counts) {
     let ruler: String = (0..8).map(|at| format!("{:02}    ", at * 3)).collect();
     let x = map.x + 13;
     ui.text(x, map.y, map.width.saturating_sub(14), &ruler, Role::Muted);
-    let peak = (0..rows).flat_map(|back| (0..24).map(move |hour| (newest - back) * 24 + hour))
-        .map(|hour| counts.hours.get(&hour).copied().unwrap_or(0)).max().unwrap_or(0);
+    let peak = (0..rows)
+        .flat_map(|back| (0..24).map(move |hour| (newest - back) * 24 + hour))
+        .map(|hour| counts.hours.get(&hour).copied().unwrap_or(0))
+        .max()
+        .unwrap_or(0);
     let (from, to) = timeline_span(state);
     for back in 0..rows {
         let y = map.y + 1 + back as u16;
         let this = newest - back;
         let date = date_of(this);
         let here = this == day;
-        let name = format!("{} {:>2} {}", super::ui::WEEKDAYS[date.weekday().to_monday_zero_offset() as usize], date.day(), MONTHS[date.month() as usize - 1]);
+        let name = format!(
+            "{} {:>2} {}",
+            super::ui::WEEKDAYS[date.weekday().to_monday_zero_offset() as usize],
+            date.day(),
+            MONTHS[date.month() as usize - 1]
+        );
         let sign = if here { ui.signs.cursor } else { " " };
         ui.text(map.x, y, 12, &format!("{sign}{name}"), if here { Role::Strong } else { Role::Muted });
         for hour in 0..24 {
@@ -127,7 +131,11 @@ fn heat(ui: &mut Ui<'_>, area: Rect, counts: &Counts) {
     }
     let y = map.y + 1 + rows as u16;
     if y + 1 < map.bottom() {
-        let sums: Vec<u64> = (0..24).map(|hour| (0..rows).map(|back| counts.hours.get(&((newest - back) * 24 + hour)).copied().unwrap_or(0)).sum()).collect();
+        let sums: Vec<u64> = (0..24)
+            .map(|hour| {
+                (0..rows).map(|back| counts.hours.get(&((newest - back) * 24 + hour)).copied().unwrap_or(0)).sum()
+            })
+            .collect();
         let top = sums.iter().copied().max().unwrap_or(0);
         ui.text(map.x + 1, y, 11, "sum", Role::Muted);
         let line: String = sums.iter().map(|n| level(ui.signs.levels, *n, top).repeat(2)).collect();
@@ -136,7 +144,18 @@ fn heat(ui: &mut Ui<'_>, area: Rect, counts: &Counts) {
     if y + 3 < map.bottom() {
         let legend = format!("from . few to @ {} an hour", peak.max(1));
         ui.text(map.x + 1, y + 2, map.width.saturating_sub(2), &legend, Role::Muted);
-        gaps(ui, Rect { x: map.x + 1, y: y + 3, width: map.width.saturating_sub(2), height: map.bottom().saturating_sub(y + 3) }, counts, newest, rows);
+        gaps(
+            ui,
+            Rect {
+                x: map.x + 1,
+                y: y + 3,
+                width: map.width.saturating_sub(2),
+                height: map.bottom().saturating_sub(y + 3),
+            },
+            counts,
+            newest,
+            rows,
+        );
     }
     if side > 0 {
         selection(ui, Rect { x: map.right(), width: side, ..area });
@@ -160,7 +179,11 @@ fn bars(ui: &mut Ui<'_>, area: Rect, counts: &Counts) {
         let sign = if here { ui.signs.cursor } else { " " };
         let name = super::ui::WEEKDAYS[date.weekday().to_monday_zero_offset() as usize];
         let first = date.day() == 1 || back == 0;
-        let label = if first { format!("{name} {:>2} {}", date.day(), MONTHS[date.month() as usize - 1]) } else { format!("{name} {:>2}", date.day()) };
+        let label = if first {
+            format!("{name} {:>2} {}", date.day(), MONTHS[date.month() as usize - 1])
+        } else {
+            format!("{name} {:>2}", date.day())
+        };
         ui.text(area.x, y, 11, &format!("{sign}{label}"), if here { Role::Strong } else { Role::Muted });
         let n = counts.day(day);
         let room = area.width.saturating_sub(11 + 8);
@@ -178,7 +201,8 @@ fn bars(ui: &mut Ui<'_>, area: Rect, counts: &Counts) {
     let text = format!("{}: {types}", ui.weekday(date));
     ui.text(below.x + 1, below.y + u16::from(foot > 2), below.width.saturating_sub(2), &text, Role::Text);
     if foot >= 5 {
-        let by_hour: Vec<u64> = (0..24).map(|hour| counts.hours.get(&(cursor * 24 + hour)).copied().unwrap_or(0)).collect();
+        let by_hour: Vec<u64> =
+            (0..24).map(|hour| counts.hours.get(&(cursor * 24 + hour)).copied().unwrap_or(0)).collect();
         let top = by_hour.iter().copied().max().unwrap_or(0);
         let mut line = String::from("hours ");
         for (hour, n) in by_hour.iter().enumerate().filter(|(_, n)| **n > 0) {
@@ -203,7 +227,8 @@ fn hours(ui: &mut Ui<'_>, area: Rect, counts: &Counts) {
         let date = date_of(hour.div_euclid(24));
         let here = hour == cursor;
         let sign = if here { ui.signs.cursor } else { " " };
-        let label = format!("{sign}{:>2} {} {:02}h", date.day(), MONTHS[date.month() as usize - 1], hour.rem_euclid(24));
+        let label =
+            format!("{sign}{:>2} {} {:02}h", date.day(), MONTHS[date.month() as usize - 1], hour.rem_euclid(24));
         ui.text(area.x, y, 12, &label, if here { Role::Strong } else { Role::Muted });
         let n = counts.hours.get(&hour).copied().unwrap_or(0);
         bar(ui, area.x + 12, y, area.width.saturating_sub(20), n, peak);
@@ -300,11 +325,18 @@ fn selection(ui: &mut Ui<'_>, area: Rect) {
     let start = state.arena.position(key(until));
     let end = state.arena.position(key(since));
     let left = usize::from(inside.bottom().saturating_sub(y));
-    let rows: Vec<u32> = state.arena.newest_first().skip(start).take(end - start).filter(|ix| {
-        let row = state.arena.row(*ix);
-        let scoped = state.scope.is_empty() || state.scope.iter().any(|key| key == state.arena.project_of(row));
-        scoped && row.flags.kind() == crate::memory::Kind::Observation
-    }).take(left + 1).collect();
+    let rows: Vec<u32> = state
+        .arena
+        .newest_first()
+        .skip(start)
+        .take(end - start)
+        .filter(|ix| {
+            let row = state.arena.row(*ix);
+            let scoped = state.scope.is_empty() || state.scope.iter().any(|key| key == state.arena.project_of(row));
+            scoped && row.flags.kind() == crate::memory::Kind::Observation
+        })
+        .take(left + 1)
+        .collect();
     let shown = if rows.len() > left { left.saturating_sub(1) } else { rows.len() };
     for ix in rows.iter().take(shown) {
         let row = state.arena.row(*ix);

@@ -36,8 +36,13 @@ pub fn draw(ui: &mut Ui<'_>) {
     let title = format!("#{} {}", row.memory.id.0, safe_line(&row.memory.type_id));
     ui.frame(area, &title, "u puts it back", state.detail_focus);
     let inside = ui.screen.detail_inner();
-    let inside = if ui.screen.framed { Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside } } else { inside };
-    let lines = super::detail::lay_out(state, &row.memory, inside.width, state.detail.scroll + usize::from(inside.height));
+    let inside = if ui.screen.framed {
+        Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside }
+    } else {
+        inside
+    };
+    let lines =
+        super::detail::lay_out(state, &row.memory, inside.width, state.detail.scroll + usize::from(inside.height));
     super::detail::draw_lines(ui, inside, &lines, state.detail.scroll);
 }
 
@@ -46,7 +51,13 @@ fn rows(ui: &mut Ui<'_>, area: Rect) {
     let list = &state.pages.trash.list;
     if list.is_empty() {
         ui.text(area.x + 1, area.y + 1, area.width.saturating_sub(2), "The trash is empty.", Role::Muted);
-        ui.text(area.x + 1, area.y + 2, area.width.saturating_sub(2), "What is deleted stays here for 30 days.", Role::Muted);
+        ui.text(
+            area.x + 1,
+            area.y + 2,
+            area.width.saturating_sub(2),
+            "What is deleted stays here for 30 days.",
+            Role::Muted,
+        );
         return;
     }
     let at = state.pages.trash.at;
@@ -66,7 +77,8 @@ fn rows(ui: &mut Ui<'_>, area: Rect) {
         let tail = if wide { format!("{who:<20} {left:>9}") } else { left };
         let cells = ui.cells(&tail);
         ui.text(area.x + 1, y, 1, if marked { "*" } else { " " }, Role::Mark);
-        let when = if wide { format!("{:<6}{}  ", memory.id.0, ui.when(millis(memory.created_at))) } else { String::new() };
+        let when =
+            if wide { format!("{:<6}{}  ", memory.id.0, ui.when(millis(memory.created_at))) } else { String::new() };
         let text = format!("{when}{sign} {}", safe_line(&memory.title));
         ui.text(area.x + 3, y, area.width.saturating_sub(cells + 5), &text, Role::Text);
         ui.text_right(area.right().saturating_sub(1), y, cells, &tail, Role::Muted);

@@ -115,7 +115,8 @@ impl<'a> Ui<'a> {
         let right_cells = if right.is_empty() { 0 } else { self.cells(right) + 2 };
         let room = width.saturating_sub(right_cells);
         if !left.is_empty() {
-            let text = format!(" {} ", self.canvas.widths.cut(left, usize::from(room.saturating_sub(2)), self.signs.ellipsis));
+            let text =
+                format!(" {} ", self.canvas.widths.cut(left, usize::from(room.saturating_sub(2)), self.signs.ellipsis));
             self.text(x, y, room, &text, if focus { Role::Accent } else { Role::Strong });
         }
         if !right.is_empty() && right_cells <= width {
@@ -137,13 +138,22 @@ impl<'a> Ui<'a> {
     }
 
     /// Text with some byte ranges drawn as matches, cut with an ellipsis.
-    pub fn marked(&mut self, x: u16, y: u16, max: u16, text: &str, marks: &[std::ops::Range<usize>], style: Style) -> u16 {
+    pub fn marked(
+        &mut self,
+        x: u16,
+        y: u16,
+        max: u16,
+        text: &str,
+        marks: &[std::ops::Range<usize>],
+        style: Style,
+    ) -> u16 {
         let cut = self.canvas.widths.cut(text, usize::from(max), self.signs.ellipsis).into_owned();
         let end = self.canvas.put(x, y, max, &cut, style);
         if marks.is_empty() {
             return end;
         }
-        let kept = cut.len().saturating_sub(if cut.len() < text.len() || cut != text { self.signs.ellipsis.len() } else { 0 });
+        let kept =
+            cut.len().saturating_sub(if cut.len() < text.len() || cut != text { self.signs.ellipsis.len() } else { 0 });
         let found = self.state.look.theme.of(Role::Match);
         for mark in marks {
             let (from, to) = (mark.start.min(kept), mark.end.min(kept));
