@@ -85,7 +85,7 @@ pub fn run(args: Args, ctx: &Ctx) -> Result<ExitCode, CliError> {
     let (open, clock) = if args.demo { demo_source() } else { (source(&args, ctx), clock(ctx)) };
     let faults = look.faults.clone();
     let theme = look.theme.clone();
-    let (mode, _) = super::modes::active(&ctx.dirs, &ctx.settings);
+    let (mode, _) = crate::hub::active_mode(&ctx.dirs, &ctx.settings);
     let zone = if args.demo { jiff::tz::TimeZone::UTC } else { ctx.zone.clone() };
     let mut state = State::new(look.settings, look.look, look.keymap, Alphabet::new(&mode), zone, clock());
     state.faults = faults;

@@ -75,10 +75,15 @@ pub fn make(n: usize, seed: u64) -> Made {
     Made { memories, project_of }
 }
 
-/// Nobody works at night here: what would be before eight is the evening before.
+/// Nobody works at night here: what would be before nine or after seven is the evening before.
 fn working_hours(at: i64) -> i64 {
     let in_day = at.rem_euclid(DAY);
-    if in_day < 8 * 60 * MINUTE { at - in_day - 3 * 60 * MINUTE } else { at }
+    let midnight = at - in_day;
+    match in_day / (60 * MINUTE) {
+        0..9 => midnight - 5 * 60 * MINUTE - in_day % (90 * MINUTE),
+        19.. => midnight + 17 * 60 * MINUTE + in_day % (90 * MINUTE),
+        _ => at,
+    }
 }
 
 /// A session's id in the demo.

@@ -179,7 +179,7 @@ mod tests {
     }
 
     fn on_vt(bytes: &[u8]) -> vt100::Parser {
-        let mut vt = vt100::Parser::new(2, 20, 0);
+        let mut vt = vt100::Parser::new(2.try_into().unwrap(), 20.try_into().unwrap(), 0);
         vt.process(bytes);
         vt
     }

@@ -168,10 +168,10 @@ fn place(state: &State, memory: &Memory, width: u16, lines: &mut Vec<DetailLine>
     };
     let project = if memory.project.is_empty() { "-".into() } else { safe_line(&memory.project) };
     let source = source_word(memory);
-    if width >= 48 {
-        let column = usize::from(width / 2).min(26);
+    if width >= 54 {
+        let column = usize::from(width / 2).min(27);
         let pair = |a: &str, b: &str, c: &str, d: &str| -> DetailLine {
-            let left = state.look.widths.pad(b, column.saturating_sub(9), state.look.signs().ellipsis);
+            let left = state.look.widths.pad(b, column.saturating_sub(10), state.look.signs().ellipsis) + " ";
             let right = format!("{c:<8} ");
             vec![
                 (format!("{a:<8} "), Role::Muted),
