@@ -17,6 +17,10 @@ const OPEN: usize = 2;
 /// Closed answers whose lines are still recognised.
 const REMEMBERED: usize = 16;
 
+/// Length from which a message id is taken for one the service made, which no two answers share. Shorter ones are
+/// made up, and say nothing about copies.
+const SERVED: usize = 20;
+
 /// Stop reasons that end a turn. Anything else (`tool_use`, `pause_turn`, what comes next year) does not.
 const FINAL: &[&str] = &["end_turn", "stop_sequence", "max_tokens", "refusal", "model_context_window_exceeded"];
 
@@ -203,7 +207,7 @@ impl Answers {
         let tokens = group.tokens.max(before);
         self.closed.push(Closed { id: group.id.clone(), lines: group.lines, key: key.clone(), tokens });
         Finished {
-            alias: key.as_ref().map(|_| EventKey(format!("answer:{}", digest(&[&group.id, &text])))),
+            alias: key.as_ref().filter(|_| group.id.len() >= SERVED).map(|_| alias(&group.id, &text)),
             key,
             answer: Answer {
                 text,
@@ -240,6 +244,11 @@ impl Answers {
     pub fn start(&self) -> Option<u64> {
         self.open.iter().filter(|group| group.has_text()).map(|group| group.start).min()
     }
+}
+
+/// Second name of an answer: copies made by old clients have new uuids, but keep message id and text (E23).
+fn alias(id: &str, text: &str) -> EventKey {
+    EventKey(format!("answer:{}", digest(&[id, text])))
 }
 
 fn id_of<'a>(entry: &'a Entry<'_>, key: &'a EventKey) -> &'a str {

@@ -23,7 +23,7 @@ use super::sidechain::Sidechains;
 use super::state::{Points, Snapshot};
 use super::tree::{Prompts, Seen};
 use crate::memory::{AgentId, EventKey};
-use person::{prompt_of, steering_alias};
+use person::prompt_of;
 
 /// Events in one turn after which a place to resume from is made inside it.
 const MANY: usize = 512;
@@ -286,9 +286,8 @@ impl Machine {
     fn end_turn(&mut self, evidence: TurnEnd, all: bool, out: &mut Vec<Event>) {
         let awaited = self.awaits();
         for queued in self.queue.turn_over() {
-            let alias = steering_alias(queued.stamp.at.time, &queued.text);
             let prompt = Prompt { kind: PromptKind::Steering, ..prompt_of(queued.text) };
-            self.prompt(queued.key, alias, prompt, queued.stamp, queued.end, out);
+            self.prompt(queued.key, None, prompt, queued.stamp, queued.end, out);
         }
         if all {
             for call in self.calls.take_all() {

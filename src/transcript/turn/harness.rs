@@ -1,6 +1,6 @@
 //! What the harness writes: system entries, attachments, the prompt queue, titles, links.
 
-use super::person::{alias_of, prompt_of};
+use super::person::prompt_of;
 use super::{At, Machine};
 use crate::memory::EventKey;
 use crate::transcript::content::Content;
@@ -85,9 +85,8 @@ impl Machine {
             self.give(event, out);
         } else {
             self.queue.attached(&text, entry.timestamp.get().and_then(instant));
-            let alias = alias_of(entry, &text);
             let prompt = Prompt { kind: PromptKind::Steering, attachments, ..prompt_of(text) };
-            self.prompt(key, alias, prompt, stamp, at.end, out);
+            self.prompt(key, None, prompt, stamp, at.end, out);
         }
     }
 

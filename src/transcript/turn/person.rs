@@ -1,7 +1,7 @@
 //! `user` entries that are not tool results: prompts, commands, notices, interruptions.
 
 use super::{At, Awaits, Machine, Stamp};
-use crate::memory::{EventKey, Timestamp};
+use crate::memory::EventKey;
 use crate::transcript::entry::Entry;
 use crate::transcript::event::{Body, Event, Notice, Prompt, PromptKind, Rewind, TurnEnd};
 use crate::transcript::key::{digest, entry_key, part};
@@ -200,13 +200,10 @@ pub(super) fn prompt_of(text: String) -> Prompt {
     Prompt { kind: PromptKind::Typed, text, about: None, attachments: 0, program: false }
 }
 
-/// Second name of a prompt: copies made by old clients have new uuids but keep time and text (E23).
-pub(super) fn alias_of(entry: &Entry<'_>, text: &str) -> Option<EventKey> {
-    steering_alias(entry.timestamp.get().and_then(instant), text)
-}
-
-/// See [`alias_of`].
-pub(super) fn steering_alias(time: Option<Timestamp>, text: &str) -> Option<EventKey> {
-    let time = time?.as_millisecond().to_string();
-    (!text.is_empty()).then(|| EventKey(format!("prompt:{}", digest(&[&time, text]))))
+/// Second name of a prompt: copies made by clients before 2.1 have new uuids, but keep time and text (E23). Later
+/// clients keep the uuid, so there the weaker name is not used: it could make one of two equal prompts.
+fn alias_of(entry: &Entry<'_>, text: &str) -> Option<EventKey> {
+    let old = entry.version.get().is_some_and(|version| version.starts_with("1.") || version.starts_with("2.0."));
+    let time = entry.timestamp.get().and_then(instant).filter(|_| old && !text.is_empty())?;
+    Some(EventKey(format!("prompt:{}", digest(&[&time.as_millisecond().to_string(), text]))))
 }

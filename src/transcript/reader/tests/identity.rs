@@ -30,7 +30,9 @@ fn e22_copies_in_a_fork_carry_the_same_keys() {
 #[test]
 fn e23_copies_with_new_uuids_and_times_are_known_by_their_second_names() {
     let mut it = Sheet::new();
-    it.user("one").call("m1", "t1", "Read", json!({})).result("t1", json!("x")).answer("m2", "Done.");
+    it.entry(json!({"type": "user", "version": "1.0.117", "message": {"content": "one"}}));
+    it.call("msg_01DemCJdQNaqbuHeDTsr", "t1", "Read", json!({})).result("t1", json!("x"));
+    it.answer("msg_01APJ7NGJkB7q4YosLUU", "Done.");
     let original = it.read();
     // The resume copy: new uuids, answers re-stamped, prompts keep their time.
     let mut copy = String::new();
@@ -43,6 +45,7 @@ fn e23_copies_with_new_uuids_and_times_are_known_by_their_second_names() {
         copy.push_str(&format!("{line}\n"));
     }
     let (copies, _) = read(copy.as_bytes());
+    assert_eq!(copies.len(), original.len());
     for (copy, original) in copies.iter().zip(&original) {
         match &original.body {
             Body::Tool(_) => assert_eq!(copy.key, original.key),
@@ -50,6 +53,13 @@ fn e23_copies_with_new_uuids_and_times_are_known_by_their_second_names() {
             _ => assert!(copy.alias.is_some() && copy.alias == original.alias, "{original:?}"),
         }
     }
+}
+
+#[test]
+fn e23_equal_words_at_equal_times_are_no_copies() {
+    let mut it = Sheet::new();
+    it.user("one").answer("msg_1", "Done.");
+    assert!(it.read().iter().all(|event| event.alias.is_none()));
 }
 
 #[test]
