@@ -22,6 +22,7 @@ mod recall_live;
 mod recording;
 mod rig;
 mod serve;
+mod transcripts;
 
 #[test]
 fn no_file_was_forgotten() {
