@@ -16,7 +16,7 @@ pub struct Apart {
 
 impl Apart {
     /// Turns the context to the transcripts in `folder`: a copy of Claude Code's directory, or any folder with
-    /// transcripts in it.
+    /// transcripts in it. No model is asked.
     pub fn from(ctx: &mut Ctx, folder: &Path) -> Result<Self, CliError> {
         let missing = |error| {
             CliError::new(format!("{} cannot be read", folder.display()))
@@ -25,14 +25,29 @@ impl Apart {
         };
         let folder = fs::canonicalize(folder).map_err(missing)?;
         fs::read_dir(&folder).map_err(missing)?;
+        let apart = Self::turn(ctx, &folder)?;
+        ctx.settings.observer.provider = "offline".into();
+        Ok(apart)
+    }
+
+    /// Turns the context to a transcript of its own, and to whatever observer the settings name.
+    pub fn with_sample(ctx: &mut Ctx, name: &str, lines: &str) -> Result<Self, CliError> {
+        let apart = Self::turn(ctx, Path::new(""))?;
+        let folder = apart.dir.join("claude/projects/sample");
+        let made = fs::create_dir_all(&folder).and_then(|()| fs::write(folder.join(name), lines));
+        made.map_err(|error| CliError::new("a sample transcript cannot be written").cause(error))?;
+        ctx.settings.record.roots = vec![apart.dir.join("claude").display().to_string()];
+        Ok(apart)
+    }
+
+    fn turn(ctx: &mut Ctx, folder: &Path) -> Result<Self, CliError> {
         let name = format!("cmem-{}-{}", std::process::id(), ctx.clock_stamp());
         let dir = std::env::temp_dir().join(name);
         private_dir(&dir, None)
             .map_err(|error| CliError::new(format!("{} cannot be made", dir.display())).cause(error))?;
         let home = ctx.dirs.home.take();
-        ctx.dirs = Dirs { home, config: ctx.dirs.config.clone(), claude: Vec::new(), ..Dirs::under(&dir, &folder) };
+        ctx.dirs = Dirs { home, config: ctx.dirs.config.clone(), claude: Vec::new(), ..Dirs::under(&dir, folder) };
         ctx.settings.record.roots = vec![folder.display().to_string()];
-        ctx.settings.observer.provider = "offline".into();
         Ok(Self { dir })
     }
 }

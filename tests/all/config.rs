@@ -67,3 +67,35 @@ fn without_any_home_the_error_says_what_to_set() {
     let run = Run::of(command.env_remove("HOME").env_remove("CMEM_HOME").output().unwrap());
     assert!(run.code == 0 || run.err.contains("hint: set HOME, or CMEM_HOME"), "{run:?}");
 }
+
+#[test]
+fn doctor_runs_each_stage_and_names_the_one_that_fails() {
+    let home = Home::new();
+    let marks = |run: &Run| -> std::collections::BTreeMap<String, String> {
+        let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
+        run.json().as_array().unwrap().iter().map(|it| (text(&it["stage"]), text(&it["mark"]))).collect()
+    };
+    let run = home.run(&["doctor", "--json"]).ok();
+    let healthy = marks(&run);
+    for stage in ["settings", "directories", "mode", "database", "index", "observer", "hook"] {
+        assert_eq!(healthy[stage], "ok", "{run:?}");
+    }
+    // Nothing to read and nothing installed is worth saying, no fault.
+    assert_eq!((healthy["transcripts"].as_str(), healthy["installed"].as_str()), ("note", "note"));
+    // What was tried is gone again: no memory of the sample in the user's own store.
+    assert_eq!(home.run(&["list", "--json"]).ok().json(), serde_json::json!([]));
+
+    fs::write(home.cmem().join("config.toml"), "[trash]\ndays = -1\n").unwrap();
+    fs::write(home.cmem().join("cmem.db"), "no database at all, but long enough to be looked at").unwrap();
+    let run = home.run(&["doctor", "--json"]);
+    let sick = marks(&run);
+    assert_eq!(run.code, 3);
+    assert_eq!((sick["settings"].as_str(), sick["database"].as_str()), ("fail", "fail"), "{run:?}");
+    assert_eq!(sick["observer"], "ok");
+    // An observer that cannot be reached.
+    let mut command = home.command(&["doctor", "--json"]);
+    command.env("CMEM_OBSERVER_PROVIDER", "claude").env("CMEM_OBSERVER_CLAUDE_PATH", "/nowhere/claude");
+    command.env("CMEM_OBSERVER_TURN_TIMEOUT", "0.1");
+    let run = Run::of(command.output().unwrap());
+    assert_eq!(marks(&run)["observer"], "fail", "{run:?}");
+}
