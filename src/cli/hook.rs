@@ -21,6 +21,11 @@ use crate::recall::find::Nearest;
 const INPUT_MAX: u64 = 32 << 20;
 
 /// Arguments.
+///
+/// What is given can be switched off for good (`context.enabled = false` in the settings), for one session (start it
+/// with CMEM_CONTEXT_ENABLED=false), or for a project (the same variable under "env" in its .claude/settings.json, or
+/// `cmem project exclude`). Each moment has a switch of its own: context.pre_read, context.prompt,
+/// context.after_compact, context.on_resume.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
     /// The moment

@@ -6,22 +6,23 @@
 //! wanted, words and meaning are ranked apart and fused by reciprocal rank. An engine that cannot answer is named
 //! with the reason and never turns an answer into "nothing found" (A107).
 //!
-//! `scope` knows which projects and sessions a name means, `words` puts a query as full text, `scan` looks through
-//! titles, `fuse` joins rankings.
+//! `check` knows the conditions that SQL cannot say, `scope` which projects and sessions a name means, `words` puts a
+//! query as full text, `scan` looks through titles, `fuse` joins rankings, `count` counts.
 
+mod check;
 mod count;
 mod fuse;
 mod scan;
 mod scope;
 mod words;
 
-use crate::gate::redact::holds_secret;
-use crate::memory::{Kind, Memory, MemoryId};
+use crate::memory::{Memory, MemoryId};
 use crate::store::api::{Filter, Order};
 use crate::store::{Result, Store};
 
-use super::query::{Check, Fault, Fields, Judge, Presence, Query, Sort, State};
+use super::query::{Fault, Fields, Judge, Query, Sort, State};
 
+pub use check::holds;
 pub use count::total;
 pub use fuse::fuse;
 pub use scope::{Scope, roots_of};
@@ -136,6 +137,9 @@ pub fn find(store: &Store, ask: &Ask<'_>) -> Result<Found> {
     let query = ask.query;
     let mut found = Found { faults: query.faults.clone(), ..Found::default() };
     let filter = ask.scope.filter(store, query, &mut found)?;
+    if ask.is.is_none() {
+        found.faults.extend(query.checks.iter().filter_map(|check| check::unknowable(query, check)));
+    }
     let sort = query.sort.unwrap_or(ask.sort);
     let search = Search { store, ask, filter, order: order(sort) };
     if query.is_open() {
@@ -403,43 +407,6 @@ impl Item {
     fn by(mut self, engine: Engine) -> Self {
         self.why = vec![engine];
         self
-    }
-}
-
-/// Whether a memory meets a condition that SQL cannot say. A state nobody can tell counts as met.
-pub fn holds(check: &Check, memory: &Memory, is: Option<&dyn Fn(&Memory, State) -> bool>) -> bool {
-    match check {
-        Check::Has(presence, wanted) => {
-            let there = match presence {
-                Presence::Facts => !memory.facts.is_empty(),
-                Presence::Files => !memory.files_read.is_empty() || !memory.files_modified.is_empty(),
-                Presence::Narrative => !memory.narrative.trim().is_empty(),
-                Presence::Dupe => memory.count > 1,
-                Presence::Note => memory.source == crate::memory::Source::Manual,
-                Presence::Secret => {
-                    let texts = [&memory.title, &memory.subtitle, &memory.narrative];
-                    texts.into_iter().chain(&memory.facts).any(|text| holds_secret(text))
-                }
-            };
-            there == *wanted
-        }
-        Check::State(state, wanted) => is.is_none_or(|is| is(memory, *state) == *wanted),
-        Check::Wild(wanted) => (memory.raw_type.is_some() && memory.kind == Kind::Observation) == *wanted,
-        Check::NotConcepts(concepts) => {
-            !memory.concepts.iter().any(|it| concepts.iter().any(|no| no.eq_ignore_ascii_case(it)))
-        }
-        Check::NotFiles(globs, modified_only) => {
-            let read = memory.files_read.iter().filter(|_| !modified_only);
-            !read.chain(&memory.files_modified).any(|path| globs.iter().any(|glob| scope::glob_matches(glob, path)))
-        }
-        Check::NotSessions(sessions) => {
-            !memory.session.as_ref().is_some_and(|it| sessions.iter().any(|no| it.as_str().starts_with(no.as_str())))
-        }
-        Check::NotIds(ids) => !ids.iter().any(|(from, to)| (*from..=*to).contains(&memory.id)),
-        Check::NotSources(sources) => {
-            let word = serde_json::to_value(memory.source).unwrap_or_default();
-            !sources.iter().any(|no| word == no.as_str())
-        }
     }
 }
 

@@ -2,7 +2,7 @@ use jiff::tz::TimeZone;
 use proptest::prelude::*;
 
 use super::*;
-use crate::memory::{NewMemory, ProjectRef, Source, Summary, Timestamp};
+use crate::memory::{Kind, NewMemory, ProjectRef, Source, Summary, Timestamp};
 use crate::recall::query::{Local, TypeWord, Vocabulary};
 use crate::store::Commit;
 
@@ -321,6 +321,11 @@ fn a_state_only_the_asker_knows_is_asked() {
     };
     let found = find(&store, &ask).unwrap();
     assert_eq!(found.items.iter().map(|item| item.memory.id.0).collect::<Vec<_>>(), [3]);
+    // Nobody to ask: the part is named and left out; the trash is known to be elsewhere.
+    let found = super::tests::ask(&store, "is:new goat", Engine::Auto, Err("off"));
+    assert_eq!((found.items.len(), found.faults.len()), (1, 1));
+    assert_eq!(ids(&store, "is:trashed"), [] as [i64; 0]);
+    assert_eq!(ids(&store, "-is:trashed goat"), [5]);
 }
 
 #[test]

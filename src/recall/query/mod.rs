@@ -5,7 +5,7 @@
 //! written into the text (`edit`), so it can be seen, changed and saved. And whatever is no syntax is literal:
 //! `C++`, `std::vec`, `--dry-run` and `~/notes` are words.
 //!
-//! `syntax` cuts text into parts, `value` reads what stands behind a colon, `judge` decides whether a text holds
+//! `syntax` cuts text into parts, `value` and `when` read what stands behind a colon, `judge` decides whether a text holds
 //! the terms. Absent from it: the store's SQL, and any knowledge of which projects exist (names are resolved by
 //! `find`).
 
@@ -13,6 +13,7 @@ mod edit;
 mod judge;
 mod syntax;
 mod value;
+mod when;
 
 use std::ops::Range;
 
@@ -24,7 +25,8 @@ use crate::store::api::Filter;
 pub use edit::{remove_filter, set_filter, toggle_value, values_of};
 pub use judge::{Fields, Judge, fold};
 pub use syntax::{Body, Key, Part, TermKind, parts};
-pub use value::{Moment, closest, moment};
+pub use value::closest;
+pub use when::{Moment, moment};
 
 /// Where and when a query is read: dates are the reader's own.
 #[derive(Clone, Debug)]
