@@ -59,7 +59,7 @@ pub enum Action {
 /// Runs the command.
 pub fn run(args: Args, ctx: &Ctx) -> Result<ExitCode, CliError> {
     match args.action {
-        Action::List { json } => return list(ctx, json),
+        Action::List { json } => list(ctx, json),
         Action::Alias { old, new } => {
             let mut hub = change::writer(ctx)?;
             let old = root(ctx, &hub, &old)?;

@@ -176,9 +176,7 @@ impl Process<'_> {
                 heard = true;
                 match input {
                     Input::Read(delivery) => {
-                        if core.read(*delivery).is_err() {
-                            panic!("a store in memory answers");
-                        }
+                        assert!(core.read(*delivery).is_ok(), "a store in memory answers");
                     }
                     Input::Counted(no, events) => core.counted(no, events),
                     Input::CountedAll => core.counted_all(),

@@ -195,10 +195,10 @@ pub fn same_user(peer: SocketAddr, own: SocketAddr) -> bool {
     {
         let Ok(table) = std::fs::read_to_string("/proc/net/tcp") else { return true };
         let mine = rustix::process::getuid().as_raw();
-        return match uid_of(&table, peer, own) {
+        match uid_of(&table, peer, own) {
             Some(uid) => uid == mine || uid == 0,
             None => true,
-        };
+        }
     }
     #[cfg(not(target_os = "linux"))]
     {

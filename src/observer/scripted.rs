@@ -271,10 +271,9 @@ fn answer(act: &Act, ask: AskKey, text: &str, batch: &Arc<Batch>, expects: Expec
         Act::Reply { text } => text.clone(),
         Act::Skip => "<skip/>".to_owned(),
         Act::Observe { every } => {
-            let chosen = batch
-                .events
-                .iter()
-                .filter(|event| matches!(event.body, Body::Tool(_)) && hash(event.key.as_str()) % (*every).max(1) == 0);
+            let chosen = batch.events.iter().filter(|event| {
+                matches!(event.body, Body::Tool(_)) && hash(event.key.as_str()).is_multiple_of((*every).max(1))
+            });
             let mut out = String::new();
             for event in chosen {
                 let key = event.key.as_str();

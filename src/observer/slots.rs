@@ -97,7 +97,7 @@ mod tests {
     fn live_sessions_first_then_the_longest_wait() {
         let at = |second| Timestamp::from_second(second).expect("in range");
         let claim = |backfill, second, name: &str| Claim { backfill, since: at(second), session: name.into() };
-        let mut claims = vec![claim(true, 1, "old work"), claim(false, 9, "b"), claim(false, 5, "a")];
+        let mut claims = [claim(true, 1, "old work"), claim(false, 9, "b"), claim(false, 5, "a")];
         claims.sort();
         assert_eq!(claims.iter().map(|it| it.session.as_str()).collect::<Vec<_>>(), ["a", "b", "old work"]);
     }

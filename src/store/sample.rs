@@ -121,7 +121,7 @@ impl Sample {
             project: Some(ProjectRef {
                 root: format!("/home/ana/src/{project}"),
                 name: project.into(),
-                worktree: (session % 29 == 0).then(|| "wt-auth".to_owned()),
+                worktree: session.is_multiple_of(29).then(|| "wt-auth".to_owned()),
             }),
             cwd: Some(format!("/home/ana/src/{project}")),
             branch: Some("main".into()),
@@ -167,7 +167,7 @@ impl Sample {
                 memories: vec![at],
             });
         }
-        if row % 14 == 0 {
+        if row.is_multiple_of(14) {
             commit.sessions.push(SessionRow {
                 session: session.0,
                 project: memory.project.clone(),

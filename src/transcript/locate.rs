@@ -367,7 +367,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         fs::create_dir_all(home.path().join(".codex/sessions")).unwrap();
         let claude = home.path().join(".claude");
-        let found = roots(&[claude.clone()], &[], Some(home.path()));
+        let found = roots(std::slice::from_ref(&claude), &[], Some(home.path()));
         assert_eq!(found, [Root { path: claude.clone(), origin: RootOrigin::Claude }]);
         let named = roots(&[claude], &["~/.codex/sessions".into()], Some(home.path()));
         assert_eq!(named.last().map(Root::projects), Some(home.path().join(".codex/sessions")));

@@ -6,7 +6,7 @@
 #![allow(clippy::disallowed_methods, reason = "reads the sources")]
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::support::walk;
 
@@ -132,8 +132,7 @@ fn module_of(inside: &Path) -> Option<Vec<String>> {
     let mut parts: Vec<String> =
         inside.with_extension("").iter().map(|part| part.to_string_lossy().into_owned()).collect();
     let is_test = parts.iter().any(|part| part == "tests" || part.starts_with("tests_") || part.ends_with("_tests"));
-    if is_test || inside.extension()? != "rs" || inside == PathBuf::from("lib.rs") || inside == PathBuf::from("main.rs")
-    {
+    if is_test || inside.extension()? != "rs" || inside == "lib.rs" || inside == "main.rs" {
         return None;
     }
     if parts.last()? == "mod" {

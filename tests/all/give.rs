@@ -156,7 +156,7 @@ fn a121_a125_a126_a127_a129_settings_have_an_effect_and_the_size_holds() {
     let root = home.path("alpha");
     fs::create_dir_all(&root).unwrap();
     let one = |n: u32| NewMemory {
-        type_id: if n % 10 == 0 { "decision" } else { "change" }.into(),
+        type_id: if n.is_multiple_of(10) { "decision" } else { "change" }.into(),
         agent: (n % 4 == 3).then(|| AgentId::from("a1")),
         session: Some(format!("s{}", n / 6).into()),
         ..memory(

@@ -2,6 +2,7 @@
 //!
 //! `support` gives each test a home of its own. Low floors have their many cases beside their code; here stand the few
 //! that need the whole.
+#![allow(clippy::disallowed_methods, reason = "tests make files, read the clock and run programs")]
 
 mod support;
 

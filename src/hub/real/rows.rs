@@ -51,7 +51,7 @@ impl Real {
             let root = project.alias_of.as_deref().unwrap_or(&project.root);
             let key = project_key(root, project.worktree.as_deref().unwrap_or(""));
             // What is excluded is known as such and never shown (A094).
-            let hidden = project.excluded || excluded.iter().any(|root| *root == project.root);
+            let hidden = project.excluded || excluded.contains(&project.root);
             self.projects.insert(project.id, if hidden { HIDDEN.to_owned() } else { key });
         }
         for (number, id) in self.hub.store().session_numbers(self.last_session)? {

@@ -167,7 +167,8 @@ impl Machine {
         }
         self.account(call, CallOutcome::Retried, reason);
         // A question that twice took too long is too large for whoever answers.
-        let smaller = (reason == "timeout" && flight.work.tries % 2 == 0).then(|| halves(&flight.work)).flatten();
+        let smaller =
+            (reason == "timeout" && flight.work.tries.is_multiple_of(2)).then(|| halves(&flight.work)).flatten();
         match smaller {
             Some((one, two)) => self.push_front(session, [one, two]),
             None => self.again(session, flight),

@@ -57,7 +57,7 @@ pub fn build(notes: &[Note], place: &Place<'_>, settings: &ContextSettings) -> C
     let (text, chosen, no_room) = text::fit(selection.ranked, &selection.summaries, place, settings);
     context.left_out = selection.left_out;
     context.left_out.extend(no_room.into_iter().map(|note| Verdict::new(note, Reason::Budget)));
-    context.left_out.sort_by(|a, b| (b.created_at, b.id).cmp(&(a.created_at, a.id)));
+    context.left_out.sort_by_key(|it| std::cmp::Reverse((it.created_at, it.id)));
     context.tokens = estimate_tokens(&text);
     context.text = text;
     context.chosen = chosen;

@@ -195,9 +195,11 @@ impl Needle {
             let rest = &folded[from..];
             let found = match self.kind {
                 TermKind::Fuzzy => fuzzy_word(rest, &self.text),
-                TermKind::TitleStart => rest.starts_with(&self.text).then(|| 0..self.text.len()).filter(|_| from == 0),
+                TermKind::TitleStart => {
+                    rest.starts_with(&self.text).then_some(0..self.text.len()).filter(|_| from == 0)
+                }
                 TermKind::TitleEnd => rest.ends_with(&self.text).then(|| rest.len() - self.text.len()..rest.len()),
-                TermKind::TitleIs => (rest == self.text).then(|| 0..rest.len()).filter(|_| from == 0),
+                TermKind::TitleIs => (rest == self.text).then_some(0..rest.len()).filter(|_| from == 0),
                 _ => self.inside(rest),
             };
             let Some(found) = found.filter(|found| !found.is_empty()) else { break };

@@ -143,8 +143,8 @@ impl Store {
             }
         }
         let mut found: HashMap<usize, Vec<MemoryId>> = HashMap::new();
-        for at in 0..images.len() {
-            found.entry(root(&mut cluster, at)).or_default().push(MemoryId(images[at].id));
+        for (at, image) in images.iter().enumerate() {
+            found.entry(root(&mut cluster, at)).or_default().push(MemoryId(image.id));
         }
         let mut clusters: Vec<Cluster> = found
             .into_values()

@@ -59,7 +59,8 @@ impl Cleaner<'_> {
     /// A list column.
     fn list(&self, json: &mut String) -> bool {
         let mut list = rows::from_json(json);
-        let found = list.iter_mut().fold(false, |found, it| self.text(it) || found);
+        // Every entry is changed, so the count goes to the end where `any` would stop.
+        let found = list.iter_mut().filter_map(|it| self.text(it).then_some(())).count() > 0;
         if found {
             *json = rows::to_json(&list);
         }
@@ -82,8 +83,8 @@ impl Cleaner<'_> {
             // Lists of a memory stand in its image as JSON text inside JSON.
             Value::String(text) if text.starts_with(['[', '{']) => self.json(text) || self.text(text),
             Value::String(text) => self.text(text),
-            Value::Array(list) => list.iter_mut().fold(false, |found, it| self.value(it) || found),
-            Value::Object(map) => map.values_mut().fold(false, |found, it| self.value(it) || found),
+            Value::Array(list) => list.iter_mut().filter_map(|it| self.value(it).then_some(())).count() > 0,
+            Value::Object(map) => map.values_mut().filter_map(|it| self.value(it).then_some(())).count() > 0,
             _ => false,
         }
     }

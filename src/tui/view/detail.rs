@@ -86,14 +86,6 @@ pub fn draw_lines(ui: &mut Ui<'_>, area: Rect, lines: &[DetailLine], scroll: usi
     }
 }
 
-/// The farthest a detail can be scrolled at this width.
-pub fn last_scroll(state: &State, width: u16, height: u16) -> usize {
-    let Some(memory) = state.detail.current() else { return 0 };
-    let wanted = state.detail.scroll + usize::from(height);
-    let lines = lay_out(state, memory, width, wanted).len();
-    if lines >= wanted { state.detail.scroll } else { lines.saturating_sub(usize::from(height)) }
-}
-
 fn wrapped(widths: Widths, text: &str, width: u16, max: usize, role: Role) -> Vec<DetailLine> {
     widths.wrap(text, usize::from(width), max).into_iter().map(|range| vec![(text[range].to_owned(), role)]).collect()
 }

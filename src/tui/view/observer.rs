@@ -166,7 +166,7 @@ fn usage(ui: &Ui<'_>, width: u16) -> Lines {
     ]);
     if today.budget > 0 {
         let room = u64::from(width.saturating_sub(22).clamp(8, 32));
-        let full = (used * room / today.budget).min(room) as usize;
+        let full = (used * room).checked_div(today.budget).unwrap_or_default().min(room) as usize;
         let percent = used * 100 / today.budget;
         let bar = format!("{}{}", "#".repeat(full), "-".repeat(room as usize - full));
         let role = if percent >= 90 { Role::Warn } else { Role::Chart };
