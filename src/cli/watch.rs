@@ -82,9 +82,17 @@ fn paused_error(paused: &Paused) -> CliError {
         "billing" => "the account cannot be billed",
         "model" => "the observer's model is unknown",
         "budget" => "today's budget is spent",
+        "rate-limit" => "the service asks to wait",
+        "server" => "the service is in trouble",
+        "not-found" => "claude was not found",
+        "cannot-start" => "claude cannot be started",
+        "user" => "by your own wish",
         other => other,
     };
-    let error = CliError::state(format!("recording is paused: {what}"));
+    let mut error = CliError::state(format!("recording is paused: {what}"));
+    if !paused.detail.is_empty() {
+        error = error.cause(&paused.detail);
+    }
     match paused.next_try.or(paused.until) {
         Some(at) => error.cause(format!("tried again at {at:.0}")),
         None => error,

@@ -175,7 +175,8 @@ impl Core {
 
     /// The intake has read everything and every event read has an outcome that is written.
     pub fn is_done(&self) -> bool {
-        self.caught && self.counted_all && self.pending.is_empty() && self.writer.is_empty()
+        let at_rest = self.caught && self.counted_all && self.pending.is_empty() && self.writer.is_empty();
+        at_rest && !self.judge.is_busy()
     }
 
     /// Events without an outcome.

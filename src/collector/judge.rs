@@ -110,6 +110,11 @@ pub trait Judge: Send {
     /// Who it is: provider and model, as `status` shows them.
     fn name(&self) -> (String, String);
 
+    /// Whether it still has something to bring to its end, though no event waits (a summary).
+    fn is_busy(&self) -> bool {
+        false
+    }
+
     /// What a person should do something about, one sentence each; gone from here when it is over.
     fn warnings(&self) -> Vec<String> {
         Vec::new()

@@ -305,6 +305,10 @@ impl Judge for ModelJudge {
         }
     }
 
+    fn is_busy(&self) -> bool {
+        !self.inputs.is_empty() || self.machine.busy()
+    }
+
     fn warnings(&self) -> Vec<String> {
         let mut out = self.machine.status().warnings;
         out.extend(self.lacks().map(|why| format!("{why}; memories are made by rules, without a model")));

@@ -123,7 +123,10 @@ fn blocks(text: &str, open_end: OpenEnd) -> Parsed {
                     continue;
                 }
                 at = next;
-                if dangling && (open_end == OpenEnd::Leave || block.fields.iter().all(|field| !field.closed)) {
+                // What was broken off before any field was whole is no record, whether the reply ends there or begins
+                // anew behind it (the client asks a model to go on after its limit).
+                let broken_off = !block.ended && block.fields.iter().all(|field| !field.closed);
+                if broken_off || (dangling && open_end == OpenEnd::Leave) {
                     parsed.cut_short = true;
                 } else if token.tag == Tag::Observation {
                     keep(&mut parsed, block, text);

@@ -422,6 +422,11 @@ impl Machine {
         self.last_wake
     }
 
+    /// Something is asked or about to be, events or not.
+    pub fn busy(&self) -> bool {
+        self.sessions.values().any(|it| it.flight.is_some() || !it.work.is_empty())
+    }
+
     /// How it stands.
     pub fn status(&self) -> Status {
         let mut sessions: Vec<_> = self

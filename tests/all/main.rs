@@ -16,6 +16,7 @@ mod killing;
 mod lists;
 mod mcp;
 mod observer_claude;
+mod observer_live;
 mod observing;
 mod privacy;
 mod readme;

@@ -98,6 +98,8 @@ fn a011_of_a_cut_reply_the_whole_blocks_are_kept() {
     assert!(cut.cut_short && cut.open_end);
     assert_eq!(titles(text), ["1", "2", "3"]);
     assert_eq!(parse("<observation>\n  <title>A fixed answ", OpenEnd::Keep).drafts, []);
+    // The client has a model go on after its limit; this one began anew.
+    assert_eq!(titles("<observation>\n<title>cut o<observation><title>whole</title></observation>"), ["whole"]);
 }
 
 #[test]

@@ -48,6 +48,8 @@ pub(super) struct Stream {
     tool_call: bool,
     error: Option<ErrorField>,
     rejected_until: Option<i64>,
+    /// The client tried again by itself in this turn.
+    retried: bool,
     total_cost: f64,
     version: Option<String>,
 }
@@ -109,6 +111,7 @@ impl Stream {
         self.synthetic = false;
         self.tool_call = false;
         self.error = None;
+        self.retried = false;
     }
 
     /// Takes one line.
@@ -144,7 +147,11 @@ impl Stream {
                     Heard::Unsafe(format!("the client offers the observer tools or servers: {what}"))
                 }
             }
-            Some("api_retry" | "status" | "compact_boundary") => Heard::Alive,
+            Some("api_retry") => {
+                self.retried = true;
+                Heard::Alive
+            }
+            Some("status" | "compact_boundary") => Heard::Alive,
             _ => Heard::Nothing,
         }
     }
@@ -276,6 +283,9 @@ impl Stream {
             ) => ErrorKind::Auth,
             (_, "billing_error" | "account_on_hold") => ErrorKind::Billing,
             (_, "rate_limit") if finer == "usage_limit_reached" || self.rejected_until.is_some() => ErrorKind::Quota,
+            // The client waits by itself where it is told to wait a little. Where it does not even try, it was told to
+            // wait long.
+            (_, "rate_limit") if !self.retried && status == Some(429) => ErrorKind::Quota,
             (_, "rate_limit") => ErrorKind::RateLimit,
             (_, "overloaded" | "server_error") => ErrorKind::Server,
             (_, "model_not_found") => ErrorKind::Model,

@@ -198,7 +198,7 @@ impl Machine {
             self.account(call, CallOutcome::Retried, reason);
             return self.push_front(session, [one, two]);
         }
-        match flight.work.limits.halved() {
+        match flight.work.narrower() {
             Some(limits) => {
                 flight.work.limits = limits;
                 self.account(call, CallOutcome::Retried, reason);
@@ -217,12 +217,16 @@ impl Machine {
         call: Call,
         reason: &'static str,
     ) {
-        let finals = Self::finals(&flight.work, |_| Final::Quarantined(reason.to_owned()));
+        let lost = flight.work.has_work();
+        let finals = Self::finals(&flight.work, |_| {
+            if lost { Final::Quarantined(reason.to_owned()) } else { Final::Skipped("context") }
+        });
         let summary = flight.work.fallback();
-        let outcome = if flight.work.open.is_empty() && summary.is_some() {
-            CallOutcome::Stored
-        } else {
-            CallOutcome::Quarantined
+        let outcome = match (lost, &summary) {
+            (true, _) => CallOutcome::Quarantined,
+            (false, Some(_)) => CallOutcome::Stored,
+            // A summary nobody could make, and nothing to make it of: no work is lost by it.
+            (false, None) => CallOutcome::Skipped,
         };
         self.finish(session, &flight.work, Vec::new(), summary, finals, Some((call, outcome, reason)));
     }

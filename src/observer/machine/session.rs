@@ -408,6 +408,23 @@ pub(super) fn summary_frame(batch: &Batch) -> Batch {
 }
 
 impl Work {
+    /// Whether the outcome of any act is open in it, not only of words and marks.
+    pub(super) fn has_work(&self) -> bool {
+        let acts = |event: &Event| matches!(event.body, Body::Tool(_) | Body::Prompt(_));
+        self.batch.events.iter().any(|it| acts(it) && self.open.contains(&it.key))
+    }
+
+    /// Narrower limits under which less of it is shown, if any do.
+    pub(super) fn narrower(&self) -> Option<Limits> {
+        let shown = |limits| self.batch.events.iter().map(|it| prompt::cost(it, limits)).sum::<usize>();
+        let now = shown(self.limits);
+        let mut limits = self.limits.halved()?;
+        while shown(limits) >= now {
+            limits = limits.halved()?;
+        }
+        Some(limits)
+    }
+
     pub(super) fn new(batch: Batch, open: Vec<EventKey>, expects: Expected, since: Timestamp, span: Span) -> Self {
         Self {
             batch: Arc::new(batch),
@@ -432,20 +449,28 @@ pub(super) fn backoff(base: SignedDuration, failures: u32, most: SignedDuration)
     base.checked_mul(factor).unwrap_or(most).min(most)
 }
 
-/// Splits a batch in two halves of about equal length of text; `None` when it has one event that is shown.
+/// Splits a batch in two halves of about equal length of text, each with work in it; `None` when there is too little.
 pub(super) fn halves(work: &Work) -> Option<(Work, Work)> {
     let events = &work.batch.events;
-    if events.len() < 2 {
+    let is_work = |event: &Event| matches!(event.body, Body::Tool(_)) && work.open.contains(&event.key);
+    let count = events.iter().filter(|it| is_work(it)).count();
+    if count < 2 {
         return None;
     }
     let costs: Vec<usize> = events.iter().map(|it| prompt::cost(it, work.limits)).collect();
     let total: usize = costs.iter().sum();
-    let mut sum = 0;
-    let middle = costs.iter().position(|cost| {
-        sum += cost;
-        sum * 2 >= total
-    })?;
-    let at = (middle + 1).clamp(1, events.len() - 1);
+    // Behind a call, at the first place where the first part is half of it, or else before the last call.
+    let (mut sum, mut seen, mut at) = (0, 0, 0);
+    for (index, event) in events.iter().enumerate() {
+        sum += costs[index];
+        if is_work(event) {
+            seen += 1;
+            at = index + 1;
+            if sum * 2 >= total || seen == count - 1 {
+                break;
+            }
+        }
+    }
     let part = |range: std::ops::Range<usize>, closes: bool| {
         let mut batch = (*work.batch).clone();
         batch.events = work.batch.events[range].to_vec();

@@ -87,9 +87,9 @@ impl Machine {
         let reason = if drafts.is_empty() { "summary" } else { "observations" };
         self.finish(session, &work, drafts, summary, finals, Some((call, CallOutcome::Stored, reason)));
         if wants_summary {
-            // The observations are safe; the summary is asked for by itself, once.
-            let mut alone = summary_only(&work);
-            alone.reminder = None;
+            // The observations are safe; the summary is asked for by itself. That it was left out counts as the first
+            // failure, so this is the last try.
+            let alone = Work { reminder: Some(BadKind::WrongKind), ..summary_only(&work) };
             self.push_front(session, [alone]);
         }
     }
