@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
 use super::{Found, splice};
 
@@ -81,6 +81,8 @@ static AUTOMATON: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
     AhoCorasick::builder()
         .ascii_case_insensitive(true)
         .match_kind(MatchKind::LeftmostLongest)
+        // A quarter of a megabyte of tables, and one step a byte instead of several.
+        .kind(Some(AhoCorasickKind::DFA))
         .build(LEADS.iter().map(|(pattern, _)| pattern))
         .ok()
 });
