@@ -21,6 +21,10 @@ pub mod injected;
 /// What a session is told with a prompt.
 pub mod prompt_context;
 
+/// Vectors, and what is near in meaning.
+#[cfg(feature = "meaning")]
+pub mod meaning;
+
 /// The query language.
 pub mod query;
 
