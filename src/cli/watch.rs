@@ -74,7 +74,8 @@ pub fn cannot_start(error: StartError) -> CliError {
     }
 }
 
-fn paused_error(paused: &Paused) -> CliError {
+/// A pause that ended a run, in words.
+pub fn paused_error(paused: &Paused) -> CliError {
     let what = match paused.reason.as_str() {
         "disk" => "the disk is full",
         "quota" => "the account's limit is reached",

@@ -156,6 +156,8 @@ pub struct Snapshot {
     pub last_memory_at: Option<Timestamp>,
     /// When the database was last written.
     pub last_write_at: Option<Timestamp>,
+    /// Events given an outcome since the start.
+    pub handled: u64,
     /// Events without an outcome.
     pub waiting: u64,
     /// When the oldest event came that could be handled now (its turn is over, its batch is due).

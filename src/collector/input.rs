@@ -122,8 +122,6 @@ pub struct FileNews {
     pub born: Option<Timestamp>,
     /// It is gone.
     pub gone: bool,
-    /// The older part was read to its end.
-    pub older_done: bool,
     /// Where reading stands before anything of it was delivered (first start, known cursor).
     pub place: Option<Place>,
 }

@@ -6,12 +6,16 @@
 //! newest first and originals before copies (`order`). When the collector has enough in memory the intake does not
 //! read on; what waits stays in the transcript.
 //!
-//! `files` finds and follows, `slice` reads.
+//! `files` finds, `follow` looks at what was found, `slice` reads, `older` is for what was there before the first start;
+//! `tracked` is one file.
 
 mod files;
+mod follow;
+mod older;
 mod slice;
+mod tracked;
 
-pub use files::born_of;
+pub use tracked::born_of;
 
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::path::PathBuf;
@@ -29,7 +33,7 @@ use crate::transcript::locate::Root;
 use crate::transcript::tail::FileId;
 use crate::transcript::watch::{EventSource, FileEvent, Sink, Watching};
 
-use files::Tracked;
+use tracked::{OLDER, Tracked};
 
 /// How patient the intake is. Tests make it quick.
 #[derive(Clone, Debug)]
@@ -87,8 +91,8 @@ pub struct Scope {
 /// The older turns a backfill is to read.
 #[derive(Clone, Debug, Default)]
 pub struct Chosen {
-    /// File (identity) → turns of the main line or the agent; `None`: all of the file.
-    pub turns: HashMap<String, Option<BTreeSet<u32>>>,
+    /// File (identity) → turn → its events, if not all of them.
+    pub turns: HashMap<String, HashMap<u32, Option<BTreeSet<EventKey>>>>,
     /// Files in the order to read them.
     pub order: Vec<String>,
 }
@@ -149,7 +153,7 @@ pub struct Intake {
     fresh_sorted: bool,
     older: VecDeque<FileNo>,
     to_count: VecDeque<FileNo>,
-    counting: Option<slice::Counting>,
+    counting: Option<older::Counting>,
     counted_told: bool,
     /// Files with a reader in memory.
     active: BTreeSet<FileNo>,
@@ -187,7 +191,7 @@ impl Intake {
             .cursors
             .into_iter()
             .map(|row| (row.file_id.clone(), row))
-            .partition::<HashMap<_, _>, _>(|(id, _)| id.ends_with(files::OLDER));
+            .partition::<HashMap<_, _>, _>(|(id, _)| id.ends_with(OLDER));
         Self {
             roots: setup.roots,
             skip_slug: crate::transcript::locate::slug(&observer.to_string_lossy()),

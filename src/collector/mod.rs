@@ -8,6 +8,7 @@
 //!
 //! Absent from it: who is watching (`bus` tells whoever listens and may drop).
 
+pub mod backfill;
 pub mod bus;
 pub mod core;
 pub mod gather;

@@ -44,6 +44,21 @@ const OLDER: &str = "#older";
 /// Makes a provider, given where its reports go.
 pub type ProviderMaker = Box<dyn FnOnce(Sink) -> (Box<dyn Provider>, Option<Lack>) + Send>;
 
+/// Who would answer if a question were put now: `auto` is decided by whether the program can be found.
+pub fn provider_now(options: &Options) -> &'static str {
+    match options.settings.observer.provider.as_str() {
+        "offline" => "offline",
+        "claude" => "claude",
+        "anthropic" => "anthropic",
+        "openai" => "openai",
+        "scripted" => "scripted",
+        _ => {
+            let setup = claude::Setup::of(&options.settings.observer.claude_path, &options.env, &options.dirs);
+            if claude::find::find_now(&setup).is_ok() { "claude" } else { "offline" }
+        }
+    }
+}
+
 /// The judge the settings ask for; `None`: the observer without a model, which needs none of this.
 pub fn judge_for(options: &Options) -> Option<JudgeMaker> {
     let wanted = options.settings.observer.provider.as_str();

@@ -142,13 +142,15 @@ fn counted(store: &Store, settings: &Settings, now: Timestamp, zone: &TimeZone) 
 /// Events of each file that are older than the first start and not read yet.
 pub fn backlog_of(store: &Store) -> Result<HashMap<String, u64>, StoreError> {
     let rows = store.cursors()?;
-    let mut left: HashMap<String, u64> = rows
-        .iter()
-        .filter(|row| row.backlog_end > 0 && !row.gone && !row.file_id.ends_with("#backlog"))
-        .map(|row| (row.file_id.clone(), row.backlog_events))
-        .collect();
-    for row in rows.iter().filter(|row| row.file_id.ends_with("#backlog")) {
-        if let Some(events) = left.get_mut(row.file_id.trim_end_matches("#backlog")) {
+    let live = rows.iter().filter(|row| row.backlog_end > 0 && !row.gone && !row.file_id.ends_with("#backlog"));
+    let mut left: HashMap<String, u64> = live.clone().map(|row| (row.file_id.clone(), row.backlog_events)).collect();
+    let ends: HashMap<&str, u64> = live.map(|row| (row.file_id.as_str(), row.backlog_end)).collect();
+    for row in &rows {
+        // How far the older part was read since; a row of the file as it was before a rewrite says nothing.
+        if let Some(id) = row.file_id.strip_suffix("#backlog")
+            && ends.get(id) == Some(&row.backlog_end)
+            && let Some(events) = left.get_mut(id)
+        {
             *events = (*events).min(row.backlog_events);
         }
     }

@@ -15,7 +15,7 @@ use super::health::Snapshot;
 use super::input::{Held, Input, Order};
 use super::intake::{Intake, Pace, Scope, Setup};
 use super::judge::OfflineJudge;
-use super::write::Writer;
+use super::write::{Waits, Writer};
 use crate::config::{Dirs, Env, Settings};
 use crate::memory::{Clock, Kind, Timestamp};
 use crate::store::{Filter, Order as Newest, Store};
@@ -94,7 +94,7 @@ impl Bench {
         let intake = Intake::new(setup, held.clone(), ordered, orders.clone(), out);
         let judge = Box::new(OfflineJudge::new(Arc::new(crate::mode::code())));
         let mut core = Core::new(
-            Writer::new(store),
+            Writer::new(store, Waits::default(), None),
             judge,
             clock,
             Arc::new(Bus::default()),

@@ -5,6 +5,7 @@
 //! a rule of the schema is set aside alone (quarantined, with the reason), so that it cannot stop the others.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::judge::Verdict;
@@ -15,12 +16,29 @@ use crate::store::{Store, StoreError};
 
 /// Rows after which a transaction is written though more is at hand.
 const FULL_ROWS: usize = 1500;
-/// First and longest wait for a busy database.
-const BUSY: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(10));
-/// First and longest pause on a full disk.
-const DISK: (Duration, Duration) = (Duration::from_secs(5), Duration::from_secs(300));
-/// Pause when the database refuses for good (newer, read-only, damaged): a person has to do something.
-const REFUSED: Duration = Duration::from_secs(60);
+/// How long writing waits after a failure before it is tried again.
+#[derive(Clone, Copy, Debug)]
+pub struct Waits {
+    /// First and longest wait for a busy database.
+    pub busy: (Duration, Duration),
+    /// First and longest pause on a full disk.
+    pub disk: (Duration, Duration),
+    /// Pause when the database refuses for good (newer, read-only, damaged): a person has to do something.
+    pub refused: Duration,
+}
+
+impl Default for Waits {
+    fn default() -> Self {
+        Self {
+            busy: (Duration::from_millis(250), Duration::from_secs(10)),
+            disk: (Duration::from_secs(5), Duration::from_secs(300)),
+            refused: Duration::from_secs(60),
+        }
+    }
+}
+
+/// A fault to be had in place of a write: tests fill the disk with it.
+pub type Fault = Arc<dyn Fn() -> Option<StoreError> + Send + Sync>;
 
 /// Why nothing is written for now.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,13 +54,14 @@ pub enum Blocked {
 /// The writer.
 pub struct Writer {
     store: Store,
+    waits: Waits,
+    fault: Option<Fault>,
     commit: Commit,
     /// Keys and second names decided in `commit`, with the session they were given to.
     decided: HashMap<EventKey, SessionId>,
     counters: HashMap<String, i64>,
     sessions: HashMap<String, SessionRow>,
     cursors: HashMap<String, CursorRow>,
-    forgotten: Vec<String>,
     blocked: Option<(Blocked, Instant, Duration)>,
     /// Cursor or ledger rows wait that are in no hurry.
     idle_since: Option<Instant>,
@@ -51,15 +70,16 @@ pub struct Writer {
 
 impl Writer {
     /// Writes to `store`.
-    pub fn new(store: Store) -> Self {
+    pub fn new(store: Store, waits: Waits, fault: Option<Fault>) -> Self {
         Self {
             store,
+            waits,
+            fault,
             commit: Commit::default(),
             decided: HashMap::new(),
             counters: HashMap::new(),
             sessions: HashMap::new(),
             cursors: HashMap::new(),
-            forgotten: Vec::new(),
             blocked: None,
             idle_since: None,
             urgent: false,
@@ -148,12 +168,6 @@ impl Writer {
         self.touch();
     }
 
-    /// A cursor is of no more use once what is gathered is written.
-    pub fn forget_cursor(&mut self, file_id: String) {
-        self.forgotten.push(file_id);
-        self.touch();
-    }
-
     /// What is newly known of a session.
     pub fn session(&mut self, news: SessionRow) {
         let known = self
@@ -237,7 +251,8 @@ impl Writer {
         self.commit.sessions = self.sessions.values().cloned().collect();
         self.commit.sessions.sort_by(|one, other| one.session.cmp(&other.session));
         self.commit.cursors = self.cursors.values().cloned().collect();
-        let result = self.store.record(&self.commit);
+        let fault = self.fault.as_ref().and_then(|fault| fault());
+        let result = fault.map_or_else(|| self.store.record(&self.commit), Err);
         match result {
             Ok(recorded) => {
                 self.clear();
@@ -252,11 +267,6 @@ impl Writer {
     }
 
     fn clear(&mut self) {
-        if !self.forgotten.is_empty() {
-            // Only tidiness: a row that stays is told done by its offset.
-            let _ = self.store.drop_cursors(&self.forgotten);
-            self.forgotten.clear();
-        }
         self.commit = Commit::default();
         self.decided.clear();
         self.counters.clear();
@@ -269,9 +279,9 @@ impl Writer {
 
     fn block(&mut self, error: StoreError) {
         let (why, (first, most)) = match error {
-            StoreError::Busy | StoreError::Interrupted => (Blocked::Busy, BUSY),
-            StoreError::Full => (Blocked::Disk, DISK),
-            other => (Blocked::Refused(other.to_string()), (REFUSED, REFUSED)),
+            StoreError::Busy | StoreError::Interrupted => (Blocked::Busy, self.waits.busy),
+            StoreError::Full => (Blocked::Disk, self.waits.disk),
+            other => (Blocked::Refused(other.to_string()), (self.waits.refused, self.waits.refused)),
         };
         let pause = match &self.blocked {
             Some((before, _, pause)) if *before == why => (*pause * 2).min(most),
@@ -337,4 +347,82 @@ impl Writer {
 /// Ids of a commit's new rows.
 pub fn new_ids(recorded: &Recorded) -> Vec<MemoryId> {
     recorded.ids.iter().flatten().copied().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::NewMemory;
+
+    fn now() -> Timestamp {
+        Timestamp::from_second(1_790_000_000).expect("in range")
+    }
+
+    fn memory(title: &str, session: &str, key: &str) -> NewMemory {
+        NewMemory {
+            title: title.into(),
+            type_id: "discovery".into(),
+            session: Some(session.into()),
+            created_at: now(),
+            keys: vec![key.into()],
+            ..NewMemory::default()
+        }
+    }
+
+    fn row(key: &str) -> LedgerRow {
+        LedgerRow {
+            key: key.into(),
+            alias: None,
+            session: "s".into(),
+            kind: "tool".into(),
+            time: None,
+            outcome: Outcome::Stored,
+            gate: 5,
+            reason: "stored".into(),
+            call: None,
+            memories: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a022_a_row_that_breaks_a_rule_is_set_aside_alone() {
+        let store = Store::in_memory(now()).expect("a store");
+        let mut writer = Writer::new(store, Waits::default(), None);
+        // The schema has no session without a name.
+        let memories = vec![memory("one", "s", "k1"), memory("bad", "", "k2"), memory("three", "s", "k3")];
+        let verdict = Verdict { memories, ..Verdict::default() };
+        writer.add(verdict, vec![row("k1"), row("k2"), row("k3")]);
+        let recorded = writer.write(now()).expect("written");
+        assert!(writer.blocked().is_none() && writer.is_empty());
+        assert_eq!(recorded.ids.iter().flatten().count(), 2);
+        let outcome = |key: &str| {
+            let entry = writer.store().ledger_of(&key.into()).expect("asked").expect("there");
+            (entry.outcome, entry.reason, entry.memories.len())
+        };
+        assert_eq!(outcome("k1"), (Outcome::Stored, "stored".into(), 1));
+        assert_eq!(outcome("k2"), (Outcome::Quarantined, "constraint".into(), 0));
+        assert_eq!(outcome("k3"), (Outcome::Stored, "stored".into(), 1));
+    }
+
+    #[test]
+    fn a117_waits_grow_and_nothing_is_thrown_away() {
+        let full = Arc::new(std::sync::Mutex::new(true));
+        let its = Arc::clone(&full);
+        let fault: Fault = Arc::new(move || its.lock().expect("whole").then_some(StoreError::Full));
+        let waits = Waits { disk: (Duration::from_secs(1), Duration::from_secs(3)), ..Waits::default() };
+        let mut writer = Writer::new(Store::in_memory(now()).expect("a store"), waits, Some(fault));
+        writer.add(Verdict { memories: vec![memory("one", "s", "k1")], ..Verdict::default() }, vec![row("k1")]);
+        let mut pauses = Vec::new();
+        for _ in 0..4 {
+            let before = monotonic();
+            assert!(writer.write(now()).is_none());
+            let (why, at) = writer.blocked().expect("blocked");
+            assert_eq!(*why, Blocked::Disk);
+            pauses.push((at - before).as_secs());
+        }
+        assert_eq!(pauses, [1, 2, 3, 3]);
+        *full.lock().expect("whole") = false;
+        assert_eq!(writer.write(now()).expect("written").new, 1);
+        assert!(writer.blocked().is_none());
+    }
 }

@@ -285,6 +285,21 @@ impl AgentMeta {
     }
 }
 
+/// Whether a folder is at `path`.
+pub fn is_folder(path: &Path) -> bool {
+    path.is_dir()
+}
+
+/// Whether anything is at `path`.
+pub fn is_there(path: &Path) -> bool {
+    path.exists()
+}
+
+/// Whether the folder at `path` can be listed.
+pub fn can_list(path: &Path) -> bool {
+    fs::read_dir(path).is_ok()
+}
+
 /// One file met by [`walk`].
 #[derive(Clone, Debug)]
 pub struct Found {

@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use cmem::collector::health::State;
 use cmem::collector::input::Ask;
+use cmem::collector::intake::Scope;
 use cmem::collector::report::report;
 use cmem::collector::run::{Ended, StartError};
 use cmem::memory::Kind;
-use cmem::store::{Access, Store};
+use cmem::store::{Access, Store, StoreError};
 use cmem::transcript::watch::FileEvent;
 use serde_json::json;
 
@@ -623,4 +624,105 @@ fn a147_only_the_configured_folder_is_read() {
     append(&elsewhere, &Lines::of(&session(2), "bbbbbbbb").work("M2").text());
     rig.once();
     assert_eq!((rig.stored("M1"), rig.stored("M2")), (1, 0));
+}
+
+#[test]
+fn a117_a_full_disk_is_one_message_and_a_pause_that_ends_by_itself() {
+    let rig = Rig::new();
+    let running = rig.start();
+    *rig.fault.lock().unwrap() = Some(|| StoreError::Full);
+    for n in 1..=5 {
+        let path = rig.transcript(&session(n));
+        append(&path, &Lines::of(&session(n), &format!("{n:08x}")).work(&format!("M{n}")).text());
+        running.changed(&path);
+    }
+    running.until("the pause is told", || {
+        running.collector.snapshot().paused.is_some_and(|paused| paused.reason == "disk")
+    });
+    let told =
+        || running.collector.snapshot().errors.into_iter().filter(|problem| problem.what.contains("disk is full"));
+    let first = running.collector.snapshot().paused.unwrap();
+    running.until("it was tried more than once", || {
+        running
+            .collector
+            .snapshot()
+            .paused
+            .is_some_and(|paused| paused.next_try > first.next_try && paused.since == first.since)
+    });
+    assert_eq!(told().count(), 1);
+    assert_eq!(health(&rig).state, State::Wait);
+    assert!(rig.memories(Kind::Observation).is_empty());
+    *rig.fault.lock().unwrap() = None;
+    running.until("everything is stored", || (1..=5).all(|n| rig.stored(&format!("M{n}")) == 1));
+    running.until("the pause is over", || running.collector.snapshot().paused.is_none());
+    assert!(told().all(|problem| problem.cleared && problem.lost == 0));
+    running.stop();
+}
+
+#[test]
+fn a112_a_busy_database_is_tried_again_with_the_whole_transaction() {
+    let rig = Rig::new();
+    let running = rig.start();
+    *rig.fault.lock().unwrap() = Some(|| StoreError::Busy);
+    let path = rig.transcript(&session(1));
+    append(&path, &Lines::of(&session(1), "aaaaaaaa").work("M1").text());
+    running.changed(&path);
+    running.until("it waits", || !running.collector.snapshot().errors.is_empty());
+    *rig.fault.lock().unwrap() = None;
+    running.until("M1 is stored", || rig.stored("M1") == 1);
+    running.stop();
+    assert_eq!(rig.ledger().len(), 3);
+}
+
+#[test]
+fn a_database_that_cannot_be_written_is_told_and_tried_again() {
+    let rig = Rig::new();
+    let running = rig.start();
+    *rig.fault.lock().unwrap() = Some(|| StoreError::ReadOnly);
+    let path = rig.transcript(&session(1));
+    append(&path, &Lines::of(&session(1), "aaaaaaaa").work("M1").text());
+    running.changed(&path);
+    running.until("read-only is told", || running.collector.snapshot().read_only.is_some());
+    assert_eq!(health(&rig).state, State::ReadOnly);
+    *rig.fault.lock().unwrap() = None;
+    running.until("M1 is stored", || rig.stored("M1") == 1);
+    running.until("it is over", || running.collector.snapshot().read_only.is_none());
+    running.stop();
+}
+
+#[test]
+fn backfill_reads_what_is_chosen_and_goes_on_where_it_was() {
+    use cmem::collector::backfill::{Wanted, plan};
+    let mut rig = Rig::new();
+    for n in 1..=3 {
+        let lines = Lines::of(&session(n), &format!("{n:08x}")).hour(&format!("2026-03-0{n}T10"));
+        append(&rig.transcript(&session(n)), &lines.work(&format!("M{n}1")).work(&format!("M{n}2")).text());
+    }
+    rig.start().stop();
+    let planned = |rig: &Rig, wanted: &Wanted| {
+        let options = rig.options();
+        plan(&rig.store(), &options.dirs, &options.env, &rig.settings, wanted, |_, _| {}).unwrap()
+    };
+    let all = planned(&rig, &Wanted::default());
+    assert_eq!((all.events(), all.sessions(), all.left), (18, 3, 18));
+    let run = |rig: &mut Rig, wanted: Wanted| {
+        rig.scope = Scope { older: Some(planned(rig, &wanted).chosen()), ..Scope::default() };
+        assert_eq!(rig.start().collector.wait(), Ended::Done);
+        health(rig).backlog
+    };
+    // A turn and a third of the next, newest first.
+    assert_eq!(run(&mut rig, Wanted { limit: Some(4), ..Wanted::default() }), 14);
+    assert_eq!((rig.stored("M32"), rig.stored("M22")), (1, 0));
+    let since = "2026-03-02T00:00:00Z".parse().ok();
+    assert_eq!(run(&mut rig, Wanted { since, ..Wanted::default() }), 6);
+    assert_eq!(["M31", "M22", "M21", "M11"].map(|marker| rig.stored(marker)), [1, 1, 1, 0]);
+    assert_eq!(run(&mut rig, Wanted::default()), 0);
+    assert_eq!(planned(&rig, &Wanted::default()).left, 0);
+    assert_eq!(rig.memories(Kind::Prompt).len(), 6);
+    assert_eq!(rig.ledger().len(), 18);
+    // A collector that starts afterwards finds nothing to do.
+    rig.scope = Scope::default();
+    let before = rig.ledger();
+    rig.once();
+    assert_eq!(rig.ledger(), before);
 }

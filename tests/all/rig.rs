@@ -6,16 +6,17 @@
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::mpsc::Receiver;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use cmem::collector::bus::Change;
 use cmem::collector::intake::{Pace, Scope};
 use cmem::collector::run::{Collector, Ended, Options, StartError};
+use cmem::collector::write::Waits;
 use cmem::config::{Dirs, Env, Settings, SystemClock};
 use cmem::memory::{Kind, Memory};
-use cmem::store::{Access, Filter, Order, Store};
+use cmem::store::{Access, Filter, Order, Store, StoreError};
 use cmem::transcript::watch::HandSource;
 use serde_json::{Value, json};
 
@@ -174,6 +175,8 @@ pub struct Rig {
     pub source: HandSource,
     pub pace: Pace,
     pub scope: Scope,
+    /// What writing comes to instead, while it is set.
+    pub fault: Arc<Mutex<Option<fn() -> StoreError>>>,
 }
 
 /// No waiting but where a test asks for it.
@@ -197,7 +200,7 @@ impl Rig {
         let mut settings = Settings::default();
         settings.observer.provider = "offline".into();
         let source = HandSource::default();
-        Self { dir, settings, source, pace: quick(), scope: Scope::default() }
+        Self { dir, settings, source, pace: quick(), scope: Scope::default(), fault: Arc::default() }
     }
 
     pub fn dirs(&self) -> Dirs {
@@ -223,6 +226,10 @@ impl Rig {
         options.scope = self.scope.clone();
         options.pace = self.pace.clone();
         options.source = Some(Box::new(self.source.clone()));
+        let millis = Duration::from_millis;
+        options.waits = Waits { busy: (millis(5), millis(20)), disk: (millis(20), millis(80)), refused: millis(50) };
+        let fault = Arc::clone(&self.fault);
+        options.fault = Some(Arc::new(move || fault.lock().unwrap().map(|make| make())));
         options
     }
 

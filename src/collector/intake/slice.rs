@@ -8,7 +8,7 @@ use std::time::Instant;
 use super::super::gather::chars;
 use super::super::input::{Delivery, FileNo, Input, Lane, Place, Refused, Step, has_outcome};
 use super::Intake;
-use super::files::{Parked, Tracked, placeholder};
+use super::tracked::{Parked, Tracked, placeholder};
 use crate::config::monotonic;
 use crate::config::repository::marker_present;
 use crate::gate::Verdict;
@@ -21,19 +21,11 @@ use crate::transcript::tail::{self, Look, Tail};
 
 /// Bytes read at a time: small enough to stay in the processor's cache, large enough that opening the file anew for
 /// each slice costs nothing.
-const SLICE: usize = 256 * 1024;
+pub(super) const SLICE: usize = 256 * 1024;
 
 /// An older part larger than this is not read to find out how far the session had come; what follows it is read as if
 /// it began there.
 const WARM_UP: u64 = 512 << 20;
-
-/// Counting the older part of a file.
-pub struct Counting {
-    no: FileNo,
-    reader: Box<Reader>,
-    tail: Tail,
-    events: u64,
-}
 
 /// How reading a slice went.
 enum Sliced {
@@ -290,11 +282,11 @@ impl Intake {
 
     fn is_chosen(&self, file: &Tracked, event: &Event) -> bool {
         let Some(chosen) = &self.scope.older else { return true };
-        match chosen.turns.get(file.tail.id.as_str()) {
-            Some(Some(turns)) => turns.contains(&event.turn),
-            Some(None) => true,
-            None => false,
-        }
+        let turn = chosen.turns.get(file.tail.id.as_str()).and_then(|turns| turns.get(&event.turn));
+        // Marks of a chosen turn always count, so that it ends.
+        turn.is_some_and(|events| {
+            !has_outcome(&event.body) || events.as_ref().is_none_or(|events| events.contains(&event.key))
+        })
     }
 
     /// The reader's safe place, if it is another than the last one told.
@@ -411,66 +403,6 @@ impl Intake {
         file.quieted = true;
         self.hand_over(no, &mut file, events, 0, true, settle);
         self.files[no.0 as usize] = file;
-    }
-
-    /// The older part of this file is counted when there is nothing better to do.
-    pub(super) fn count_later(&mut self, no: FileNo) {
-        let file = &self.files[no.0 as usize];
-        if file.floor > 0 && !file.kept.older_counted && !file.ignored && self.scope.older.is_none() {
-            self.to_count.push_back(no);
-        }
-    }
-
-    /// Counts some of an older part. `false`: nothing is left to count.
-    pub(super) fn count_some(&mut self) -> bool {
-        let mut counting = match self.counting.take() {
-            Some(counting) => counting,
-            None => {
-                let Some(no) = self.to_count.pop_front() else {
-                    if !self.counted_told {
-                        self.counted_told = true;
-                        self.tell(Input::CountedAll);
-                    }
-                    return false;
-                };
-                self.counted_told = false;
-                let file = &self.files[no.0 as usize];
-                if file.floor == 0 {
-                    return true;
-                }
-                let role = FileRole {
-                    session: file.session.clone().unwrap_or_else(|| "".into()),
-                    agent: file.agent.clone(),
-                    parent_call: None,
-                };
-                let tail = Tail::new(file.tail.path.clone(), file.tail.id.clone());
-                Counting { no, reader: Box::new(Reader::new(role)), tail, events: 0 }
-            }
-        };
-        let no = counting.no;
-        let floor = self.files[no.0 as usize].floor;
-        let room = floor.saturating_sub(counting.tail.offset).min(SLICE as u64) as usize;
-        let mut buffer = std::mem::take(&mut self.buffer);
-        buffer.clear();
-        let read = if room == 0 { Ok(0) } else { counting.tail.read(&mut buffer, room) };
-        let mut events = Vec::new();
-        counting.reader.feed(&buffer, &mut events);
-        self.buffer = buffer;
-        let over = !matches!(read, Ok(count) if count > 0);
-        if over {
-            counting.reader.close(&mut events);
-        }
-        counting.events += events.iter().filter(|event| has_outcome(&event.body)).count() as u64;
-        if over {
-            let file = &mut self.files[no.0 as usize];
-            file.floor_events = counting.events;
-            file.kept.older_counted = true;
-            file.placed = false;
-            self.tell(Input::Counted(no, counting.events));
-        } else {
-            self.counting = Some(counting);
-        }
-        true
     }
 
     /// A delivery with nothing in it.
