@@ -24,9 +24,9 @@ pub fn for_session(
     let recent = settings.selection == "recent";
     // Room for what is passed over: repeated findings, steps of helper agents, types not asked for.
     let filtered = !settings.types.is_empty() || !settings.concepts.is_empty();
-    let factor = if filtered { 12 } else { 3 };
+    let factor = if filtered { 12 } else { 2 };
     let types: Vec<&str> = LASTING_TYPES.iter().copied().chain(settings.types.iter().map(String::as_str)).collect();
-    let lasting = if recent { 0 } else { 40.max(if filtered { observations } else { 0 }) };
+    let lasting = if recent { 0 } else { 16.max(if filtered { observations } else { 0 }) };
     let mut notes = store.notes(
         projects,
         not_projects,

@@ -27,10 +27,13 @@ pub struct NotesWanted<'a> {
     pub pinned: usize,
 }
 
+/// The body stays unread: strange types have a small index of their own, and only a summary's parts are wanted.
 const COLUMNS: &str = "m.id, m.kind, m.type, m.title, m.concepts, m.created_ms, m.session, m.agent, m.source, m.tokens, \
     m.work_tokens, m.pinned, m.excluded, m.abandoned, \
     CASE WHEN m.superseded_by <> 0 AND EXISTS (SELECT 1 FROM memory n WHERE n.id = m.superseded_by) \
-    THEN m.superseded_by ELSE 0 END, b.raw_type, b.summary";
+    THEN m.superseded_by ELSE 0 END, \
+    EXISTS (SELECT 1 FROM memory_body b INDEXED BY memory_body_wild WHERE b.id = m.id AND b.raw_type <> ''), \
+    CASE m.kind WHEN 1 THEN (SELECT b.summary FROM memory_body b WHERE b.id = m.id) END";
 
 fn read_note(row: &Row<'_>) -> rusqlite::Result<Note> {
     let text = |at: usize| -> rusqlite::Result<String> { row.get(at) };
@@ -43,7 +46,7 @@ fn read_note(row: &Row<'_>) -> rusqlite::Result<Note> {
         id: MemoryId(row.get(0)?),
         kind,
         type_id: text(2)?,
-        wild: !row.get_ref(15)?.as_str().unwrap_or("").is_empty(),
+        wild: row.get(15)?,
         title: text(3)?,
         concepts: rows::from_json(row.get_ref(4)?.as_str().unwrap_or("")),
         created_at: from_millis(row.get(5)?),
@@ -76,23 +79,36 @@ impl Store {
         if ids.is_empty() {
             return Ok(notes);
         }
-        let mut take = |index: &str, condition: &str, params: &[Value], limit: usize| -> Result<()> {
+        // Adds rows and counts those of the main agent.
+        let mut take = |index: &str, condition: &str, params: &[Value], limit: usize| -> Result<usize> {
+            let mut main = 0;
             if limit > 0 {
-                // The order of the tables is the order of the walk: along the index, the body by its number.
                 let sql = format!(
-                    "SELECT {COLUMNS} FROM memory m {index} CROSS JOIN memory_body b ON b.id = m.id \
-                     WHERE {condition} AND m.folded_into = 0 ORDER BY m.ord DESC LIMIT {limit}"
+                    "SELECT {COLUMNS} FROM memory m {index} WHERE {condition} AND m.folded_into = 0 \
+                     ORDER BY m.ord DESC LIMIT {limit}"
                 );
                 let mut query = self.conn.prepare_cached(&sql)?;
                 for note in query.query_map(params_from_iter(params), read_note)? {
-                    notes.push(note?);
+                    let note = note?;
+                    main += usize::from(!note.helper);
+                    notes.push(note);
                 }
             }
-            Ok(())
+            Ok(main)
         };
         for &id in &ids {
             let project = [Value::from(id)];
-            take("INDEXED BY memory_project", "m.project = ? AND m.kind = 0", &project, wanted.recent)?;
+            let main = take("INDEXED BY memory_project", "m.project = ? AND m.kind = 0", &project, wanted.recent)?;
+            if main * 3 < wanted.recent {
+                // Hardly anything but helper agents' steps: the main agent's own are looked for behind them.
+                let behind = format!(
+                    "m.id IN (SELECT id FROM (SELECT id, agent, kind, ord FROM memory INDEXED BY memory_project \
+                     WHERE project = ? ORDER BY ord DESC LIMIT {WALK}) WHERE agent = '' AND kind = 0 \
+                     ORDER BY ord DESC LIMIT {})",
+                    wanted.recent
+                );
+                take("", &behind, &project, wanted.recent)?;
+            }
             take("INDEXED BY memory_summary", "m.project = ? AND m.kind = 1", &project, wanted.summaries)?;
             let manual = "m.project = ? AND m.source = 2 AND m.kind = 0";
             take("INDEXED BY memory_manual", manual, &project, wanted.lasting)?;

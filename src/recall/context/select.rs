@@ -378,19 +378,21 @@ fn lasts(note: &Note) -> Option<(f64, &'static str)> {
 }
 
 fn one_row_per_finding<'a>(observations: &[&'a Note], left_out: &mut Vec<Verdict>) -> Vec<&'a Note> {
-    let mut kept: HashMap<String, &Note> = HashMap::new();
-    let mut order: Vec<&Note> = observations.to_vec();
-    order.sort_by_key(|note| !note.pinned);
-    for note in order {
-        let key = finding(&note.title);
-        if !key.is_empty() {
-            kept.entry(key).or_insert(note);
+    let keys: Vec<String> = observations.iter().map(|note| finding(&note.title)).collect();
+    // The newest row of a finding stands for it, unless another is pinned.
+    let mut kept: HashMap<&str, &Note> = HashMap::with_capacity(observations.len());
+    for (note, key) in observations.iter().zip(&keys) {
+        let known = kept.entry(key.as_str()).or_insert(note);
+        if note.pinned && !known.pinned {
+            *known = note;
         }
     }
     let mut out = Vec::with_capacity(observations.len());
-    for note in observations {
-        match kept.get(&finding(&note.title)) {
-            Some(other) if other.id != note.id => left_out.push(Verdict::new(note, Reason::Same(other.id))),
+    for (note, key) in observations.iter().zip(&keys) {
+        match kept.get(key.as_str()) {
+            Some(other) if other.id != note.id && !key.is_empty() => {
+                left_out.push(Verdict::new(note, Reason::Same(other.id)));
+            }
             _ => out.push(*note),
         }
     }

@@ -75,6 +75,7 @@ CREATE TABLE memory_body (
     summary        TEXT    NOT NULL DEFAULT '', -- the parts of a summary as JSON
     events         BLOB    NOT NULL DEFAULT x'' -- ledger rows it rests on, as packed numbers
 ) STRICT;
+CREATE INDEX memory_body_wild ON memory_body (id) WHERE raw_type <> '';
 
 -- Fed by the application with tokenised text (store/terms.rs) in the transaction that writes the row. Holds no
 -- copy of the text; `secure-delete` takes entries out of the index at once.
