@@ -9,6 +9,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use super::{CliError, Ctx, print};
 use crate::hub::{Hub, Question};
 use crate::memory::MemoryId;
+use crate::recall::find::Engine;
 use crate::recall::query::Local;
 use crate::store::StoreError;
 use crate::store::api::Access;
@@ -47,18 +48,21 @@ pub fn failed(error: StoreError) -> CliError {
     CliError::store("nothing was changed", &error)
 }
 
-/// Says what a change came to. Ids that name nothing make the command fail after the rest was done.
-pub fn told(done: &Done, what: impl FnOnce(u64) -> String) -> Result<ExitCode, CliError> {
-    if done.rows > 0 || done.step.is_some() {
+/// Says what a change came to, on stdout as JSON if asked for. Ids that name nothing make the command fail after the
+/// rest was done.
+pub fn told(done: &Done, json: bool, what: impl FnOnce(u64) -> String) -> Result<ExitCode, CliError> {
+    if json {
+        print::json(done)?;
+    } else if done.rows > 0 || done.step.is_some() {
         let undo = if done.step.is_some() { " `cmem undo` takes it back." } else { "" };
         print::say(format_args!("{}{undo}", what(done.rows)));
     } else if done.missing.is_empty() && done.pinned.is_empty() {
         print::say(format_args!("Nothing to change."));
     }
-    if !done.pinned.is_empty() {
+    if !json && !done.pinned.is_empty() {
         print::say(format_args!("Pinned and left alone: {}.", ids_line(&done.pinned)));
     }
-    if done.stopped {
+    if !json && done.stopped {
         print::say(format_args!("Stopped before the end."));
     }
     if done.missing.is_empty() {
@@ -83,7 +87,14 @@ pub fn ids(typed: &[i64]) -> Vec<MemoryId> {
 
 /// All memories that a query finds, in the query language.
 pub fn found(ctx: &Ctx, hub: &Hub, query: &str) -> Result<Vec<MemoryId>, CliError> {
-    let question = Question { text: query.to_owned(), limit: super::search::EVERYTHING, ..Question::default() };
+    // What it says, to the word: nothing is changed for being only like it, nor for a word that only begins so (which
+    // the last word of an unfinished line may; the blank finishes it).
+    let question = Question {
+        text: format!("{query} "),
+        engine: Engine::Words,
+        limit: super::search::EVERYTHING,
+        ..Question::default()
+    };
     let local = Local { now: ctx.now(), zone: ctx.zone.clone() };
     let answer = hub.search(&question, &local).map_err(failed)?;
     // A part that was not understood must not make a change reach further than was meant.
@@ -92,6 +103,11 @@ pub fn found(ctx: &Ctx, hub: &Hub, query: &str) -> Result<Vec<MemoryId>, CliErro
             .hint("nothing was changed; `cmem search` shows what a query finds"));
     }
     Ok(answer.found.items.iter().map(|item| item.memory.id).collect())
+}
+
+/// Ids as typed, or all that a query finds.
+pub fn chosen(ctx: &Ctx, hub: &Hub, typed: &[i64], query: Option<&str>) -> Result<Vec<MemoryId>, CliError> {
+    query.map_or_else(|| Ok(ids(typed)), |query| found(ctx, hub, query))
 }
 
 /// How sure a person must be.

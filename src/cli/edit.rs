@@ -59,5 +59,5 @@ pub fn run(args: Args, ctx: &Ctx) -> Result<ExitCode, CliError> {
             None => Err(CliError::new(format!("#{} is gone again", id.0))),
         };
     }
-    change::told(&done, |_| format!("#{} changed.", id.0))
+    change::told(&done, args.json, |_| format!("#{} changed.", id.0))
 }

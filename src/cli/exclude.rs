@@ -14,6 +14,9 @@ pub struct Args {
     /// Give them again
     #[arg(long)]
     pub off: bool,
+    /// One JSON document
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Runs the command.
@@ -25,5 +28,5 @@ pub fn run(args: Args, ctx: &Ctx) -> Result<ExitCode, CliError> {
         .edit(&change::ids(&args.ids), &edit, change::who(ctx), &mut |_, _| true)
         .map_err(change::failed)?;
     let state = if args.off { "given to sessions again" } else { "never given to sessions" };
-    change::told(&done, |rows| format!("{} {state}.", change::memories(rows)))
+    change::told(&done, args.json, |rows| format!("{} {state}.", change::memories(rows)))
 }

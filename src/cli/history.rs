@@ -20,6 +20,9 @@ pub struct StepArgs {
     /// Where a memory was changed again since: overwrite that change
     #[arg(long)]
     pub force: bool,
+    /// One JSON document
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Arguments of `history`.
@@ -60,17 +63,22 @@ fn walk(
         _ => Resolve::Ask,
     };
     let mut hub = change::writer(ctx)?;
+    let mut walked = Vec::new();
     for number in 0..args.steps {
         match step(&mut hub, resolve).map_err(conflict)? {
+            Some(done) if args.json => walked.push(done),
             Some(done) => {
                 print::say(format_args!("{} {verb}: {}.", line(&done.step), change::memories(done.rows)));
                 if !done.skipped.is_empty() {
                     print::say(format_args!("Changed since and left alone: {}.", done.skipped.len()));
                 }
             }
-            None if number == 0 => print::say(format_args!("{nothing}")),
+            None if number == 0 && !args.json => print::say(format_args!("{nothing}")),
             None => break,
         }
+    }
+    if args.json {
+        print::json(&walked)?;
     }
     Ok(ExitCode::SUCCESS)
 }

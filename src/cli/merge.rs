@@ -15,6 +15,9 @@ pub struct Args {
     /// The one that stays
     #[arg(long, value_name = "ID")]
     pub into: Option<i64>,
+    /// One JSON document
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Runs the command.
@@ -24,5 +27,7 @@ pub fn run(args: Args, ctx: &Ctx) -> Result<ExitCode, CliError> {
     let losers: Vec<MemoryId> = ids.into_iter().filter(|id| *id != winner).collect();
     let mut hub = change::writer(ctx)?;
     let done = hub.store_mut().merge(winner, &losers, &Edit::default(), change::who(ctx)).map_err(change::failed)?;
-    change::told(&done, |_| format!("#{} stands for {} more, which are in the trash.", winner.0, losers.len()))
+    change::told(&done, args.json, |_| {
+        format!("#{} stands for {} more, which are in the trash.", winner.0, losers.len())
+    })
 }

@@ -32,6 +32,9 @@ pub enum Action {
         /// New name or root
         #[arg(value_name = "NEW")]
         new: String,
+        /// One JSON document
+        #[arg(long)]
+        json: bool,
     },
     /// File everything of one project under another
     Merge {
@@ -41,18 +44,39 @@ pub enum Action {
         /// The project that stays
         #[arg(value_name = "INTO")]
         into: String,
+        /// One JSON document
+        #[arg(long)]
+        json: bool,
+    },
+    /// File a linked worktree's memories under its project
+    Fold {
+        /// Name or root
+        #[arg(value_name = "PROJECT")]
+        project: String,
+        /// The worktree
+        #[arg(value_name = "WORKTREE")]
+        worktree: String,
+        /// One JSON document
+        #[arg(long)]
+        json: bool,
     },
     /// Never record, inject or find a project
     Exclude {
         /// Name or root
         #[arg(value_name = "PROJECT")]
         project: String,
+        /// One JSON document
+        #[arg(long)]
+        json: bool,
     },
     /// Take an exclusion back
     Include {
         /// Name or root
         #[arg(value_name = "PROJECT")]
         project: String,
+        /// One JSON document
+        #[arg(long)]
+        json: bool,
     },
 }
 
@@ -60,32 +84,41 @@ pub enum Action {
 pub fn run(args: Args, ctx: &Ctx) -> Result<ExitCode, CliError> {
     match args.action {
         Action::List { json } => list(ctx, json),
-        Action::Alias { old, new } => {
+        Action::Alias { old, new, json } => {
             let mut hub = change::writer(ctx)?;
             let old = root(ctx, &hub, &old)?;
             // The new place needs not be known yet: nothing may have happened there.
             let new = root(ctx, &hub, &new).or_else(|error| path(ctx, &new).ok_or(error))?;
             let done = hub.store_mut().alias_project(&old, &new, change::who(ctx)).map_err(change::failed)?;
-            change::told(&done, |_| format!("{old} is now {new}."))
+            change::told(&done, json, |_| format!("{old} is now {new}."))
         }
-        Action::Merge { from, into } => {
+        Action::Merge { from, into, json } => {
             let mut hub = change::writer(ctx)?;
             let (from, into) = (root(ctx, &hub, &from)?, root(ctx, &hub, &into)?);
             let done = hub.store_mut().merge_projects(&from, &into, change::who(ctx)).map_err(change::failed)?;
-            change::told(&done, |_| format!("What was filed under {from} is now {into}'s."))
+            change::told(&done, json, |_| format!("What was filed under {from} is now {into}'s."))
         }
-        Action::Exclude { project } => exclude(ctx, &project, true),
-        Action::Include { project } => exclude(ctx, &project, false),
+        Action::Fold { project, worktree, json } => {
+            let mut hub = change::writer(ctx)?;
+            let root = root(ctx, &hub, &project)?;
+            let done = hub.store_mut().fold_worktree(&root, &worktree, change::who(ctx)).map_err(change::failed)?;
+            change::told(&done, json, |rows| {
+                format!("{} of the worktree {worktree} now filed under {root}.", change::memories(rows))
+            })
+        }
+        Action::Exclude { project, json } => exclude(ctx, &project, true, json),
+        Action::Include { project, json } => exclude(ctx, &project, false, json),
     }
 }
 
-fn exclude(ctx: &Ctx, project: &str, excluded: bool) -> Result<ExitCode, CliError> {
-    let mut hub = change::writer(ctx)?;
-    let root = root(ctx, &hub, project)?;
+fn exclude(ctx: &Ctx, project: &str, excluded: bool, json: bool) -> Result<ExitCode, CliError> {
+    // A project can be kept out before anything of it was recorded.
+    let mut hub = change::maker(ctx)?;
+    let root = root(ctx, &hub, project).or_else(|error| path(ctx, project).ok_or(error))?;
     let done = hub.store_mut().exclude_project(&root, excluded, change::who(ctx)).map_err(change::failed)?;
     let state =
         if excluded { "no longer recorded, given to sessions or found" } else { "recorded, given and found again" };
-    change::told(&done, |_| format!("{root} is {state}."))
+    change::told(&done, json, |_| format!("{root} is {state}."))
 }
 
 /// The root of the one project that was named.

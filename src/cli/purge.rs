@@ -17,6 +17,9 @@ pub struct Args {
     /// Do not ask
     #[arg(long, short = 'y')]
     pub yes: bool,
+    /// One JSON document
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Runs the command. There is no way back, so it asks whatever the number.
@@ -42,9 +45,9 @@ pub fn run(args: Args, ctx: &Ctx) -> Result<ExitCode, CliError> {
     };
     let done = done.map_err(change::failed)?;
     bar.finish_and_clear();
-    if done.missing.is_empty() {
+    if done.missing.is_empty() && !args.json {
         print::say(format_args!("{} gone for good.", change::memories(done.rows)));
         return Ok(ExitCode::SUCCESS);
     }
-    change::told(&done, |rows| format!("{} gone for good.", change::memories(rows)))
+    change::told(&done, args.json, |rows| format!("{} gone for good.", change::memories(rows)))
 }

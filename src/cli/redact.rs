@@ -20,6 +20,9 @@ pub struct Args {
     /// Do not ask
     #[arg(long, short = 'y')]
     pub yes: bool,
+    /// One JSON document
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Runs the command. The string itself is never printed: it is what must not be seen.
@@ -35,6 +38,10 @@ pub fn run(args: Args, ctx: &Ctx) -> Result<ExitCode, CliError> {
     let where_it_stands =
         format!("The string stands in {} and {trashed} more in the trash.", change::memories(memories));
     if args.dry_run {
+        if args.json {
+            print::json(&serde_json::json!({ "memories": memories, "trashed": trashed }))?;
+            return Ok(ExitCode::SUCCESS);
+        }
         print::say(format_args!("{where_it_stands}"));
         return Ok(ExitCode::SUCCESS);
     }
@@ -45,6 +52,10 @@ pub fn run(args: Args, ctx: &Ctx) -> Result<ExitCode, CliError> {
     let bar = change::bar(ctx, "replacing");
     let done = hub.store_mut().redact(&args.text, &args.with, &mut change::onto(&bar)).map_err(change::failed)?;
     bar.finish_and_clear();
+    if args.json {
+        print::json(&done)?;
+        return Ok(if done.log_cut { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+    }
     print::say(format_args!(
         "Replaced in {}, {} in the trash, {} journal entries, {} sessions, {} other places.",
         change::memories(done.memories),

@@ -10,11 +10,17 @@ use crate::store::curate::Edit;
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct Args {
     /// Ids of memories
-    #[arg(value_name = "ID", required = true)]
+    #[arg(value_name = "ID", required_unless_present = "query")]
     pub ids: Vec<i64>,
+    /// All that a query finds
+    #[arg(long, short = 'q', value_name = "QUERY", conflicts_with = "ids")]
+    pub query: Option<String>,
     /// The project, by name or root
     #[arg(long, value_name = "PROJECT")]
     pub to: String,
+    /// One JSON document
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Runs the command.
@@ -30,9 +36,9 @@ pub fn run(args: Args, ctx: &Ctx) -> Result<ExitCode, CliError> {
     let Some(project) = project else { return Err(CliError::new(format!("no project is called {}", named.label))) };
     let to = ProjectRef { root: project.root.clone(), name: project.name.clone(), worktree: project.worktree.clone() };
     let edit = Edit { project: Some(to), ..Edit::default() };
-    let done = hub
-        .store_mut()
-        .edit(&change::ids(&args.ids), &edit, change::who(ctx), &mut |_, _| true)
-        .map_err(change::failed)?;
-    change::told(&done, |rows| format!("{} now in project {}.", change::memories(rows), named.label))
+    let ids = change::chosen(ctx, &hub, &args.ids, args.query.as_deref())?;
+    let bar = change::bar(ctx, "changing");
+    let done = hub.store_mut().edit(&ids, &edit, change::who(ctx), &mut change::onto(&bar)).map_err(change::failed)?;
+    bar.finish_and_clear();
+    change::told(&done, args.json, |rows| format!("{} now in project {}.", change::memories(rows), named.label))
 }

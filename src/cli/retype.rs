@@ -9,11 +9,17 @@ use crate::store::curate::Edit;
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct Args {
     /// Ids of memories
-    #[arg(value_name = "ID", required = true)]
+    #[arg(value_name = "ID", required_unless_present = "query")]
     pub ids: Vec<i64>,
+    /// All that a query finds, as in --query is:wild
+    #[arg(long, short = 'q', value_name = "QUERY", conflicts_with = "ids")]
+    pub query: Option<String>,
     /// The type
     #[arg(long, value_name = "TYPE")]
     pub to: String,
+    /// One JSON document
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Runs the command.
@@ -26,9 +32,9 @@ pub fn run(args: Args, ctx: &Ctx) -> Result<ExitCode, CliError> {
             .hint(format!("types are {}", known.join(", "))));
     }
     let edit = Edit { type_id: Some(type_id.clone()), ..Edit::default() };
-    let done = hub
-        .store_mut()
-        .edit(&change::ids(&args.ids), &edit, change::who(ctx), &mut |_, _| true)
-        .map_err(change::failed)?;
-    change::told(&done, |rows| format!("{} now of type {type_id}.", change::memories(rows)))
+    let ids = change::chosen(ctx, &hub, &args.ids, args.query.as_deref())?;
+    let bar = change::bar(ctx, "changing");
+    let done = hub.store_mut().edit(&ids, &edit, change::who(ctx), &mut change::onto(&bar)).map_err(change::failed)?;
+    bar.finish_and_clear();
+    change::told(&done, args.json, |rows| format!("{} now of type {type_id}.", change::memories(rows)))
 }

@@ -17,6 +17,9 @@ pub struct Args {
     /// Do not ask
     #[arg(long, short = 'y')]
     pub yes: bool,
+    /// One JSON document
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Runs the command. One memory goes at once, since it can be brought back; many are asked about.
@@ -39,5 +42,5 @@ pub fn run(args: Args, ctx: &Ctx) -> Result<ExitCode, CliError> {
     let done =
         hub.store_mut().trash(&ids, with_pinned, change::who(ctx), &mut change::onto(&bar)).map_err(change::failed)?;
     bar.finish_and_clear();
-    change::told(&done, |rows| format!("{} in the trash.", change::memories(rows)))
+    change::told(&done, args.json, |rows| format!("{} in the trash.", change::memories(rows)))
 }

@@ -18,14 +18,40 @@ pub(super) struct Conditions {
     pub params: Vec<Value>,
     /// Projects it is restricted to. `Some` of nothing: no row can match.
     pub projects: Option<Vec<i64>>,
+    /// What the index must say of a row (files that globs name), before the globs decide.
+    pub words: Option<String>,
+    walk: Walk,
     /// Globs that SQL cannot decide; rows are looked at afterwards.
     pub globs: Option<Globs>,
+}
+
+/// Along which index rows are read: the one that passes over the fewest that do not match. SQLite's own choice does not
+/// know that a page ends after fifty rows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Walk {
+    /// In order of time.
+    Time,
+    /// In order of time within each project.
+    Projects,
+    /// In order of time within each of these types.
+    Types(Vec<String>),
+    /// Rows by number, or of a session: few, sorted afterwards.
+    Few(&'static str),
+    /// Pinned rows.
+    Pinned,
 }
 
 impl Conditions {
     /// Prepares `filter`.
     pub fn of(conn: &Connection, filter: &Filter) -> Result<Conditions> {
-        let mut it = Conditions { sql: String::new(), params: Vec::new(), projects: None, globs: None };
+        let mut it = Conditions {
+            sql: String::new(),
+            params: Vec::new(),
+            projects: None,
+            words: None,
+            walk: Walk::Time,
+            globs: None,
+        };
         let needs_projects =
             !filter.projects.is_empty() || !filter.not_projects.is_empty() || !filter.with_excluded_projects;
         let projects = if needs_projects { Some(Projects::load(conn)?) } else { None };
@@ -117,13 +143,10 @@ impl Conditions {
             it.globs = Some(Globs::new(&filter.files, filter.modified_only));
             // The index narrows the rows to those that name the parts of a path; the globs decide.
             let phrases: Option<Vec<Match>> = filter.files.iter().map(|glob| narrowing(glob)).collect();
-            if let Some(expression) =
-                phrases.and_then(|parts| Match::In(vec![Field::Files], Box::new(Match::Any(parts))).expression())
-            {
-                it.push("m.ord IN (SELECT rowid FROM memory_fts WHERE memory_fts MATCH ?)");
-                it.params.push(Value::from(expression));
-            }
+            it.words =
+                phrases.and_then(|parts| Match::In(vec![Field::Files], Box::new(Match::Any(parts))).expression());
         }
+        it.walk = it.choose_walk(conn, filter)?;
         Ok(it)
     }
 
@@ -146,6 +169,47 @@ impl Conditions {
         self.push(&format!("{column} NOT IN ({list})"));
     }
 
+    fn choose_walk(&self, conn: &Connection, filter: &Filter) -> Result<Walk> {
+        if !filter.ids.is_empty() {
+            return Ok(Walk::Few(""));
+        }
+        if !filter.sessions.is_empty() {
+            return Ok(Walk::Few("INDEXED BY memory_session"));
+        }
+        if filter.pinned == Some(true) {
+            return Ok(Walk::Pinned);
+        }
+        let by_place = if self.projects.is_some() { Walk::Projects } else { Walk::Time };
+        if filter.types.is_empty() || filter.types.len() > 12 {
+            return Ok(by_place);
+        }
+        // Rows passed over for each that matches: along the projects, all rows of theirs; along the types, all of these
+        // types. The counters know both.
+        let among = |ids: &[i64]| if ids.is_empty() { "0".to_owned() } else { marks(ids.len()) };
+        let (project_sql, project_params) = match &self.projects {
+            Some(ids) => (format!("project IN ({})", among(ids)), ids.clone()),
+            None => ("1".to_owned(), Vec::new()),
+        };
+        let type_sql = format!("type IN ({})", marks(filter.types.len()));
+        let types = || filter.types.iter().cloned().map(Value::from);
+        let projects = || project_params.iter().map(|&id| Value::from(id));
+        let count = |condition: &str, params: Vec<Value>| -> Result<i64> {
+            let sql = format!("SELECT coalesce(sum(n), 0) FROM type_count WHERE {condition}");
+            Ok(conn.prepare_cached(&sql)?.query_row(rusqlite::params_from_iter(params), |row| row.get(0))?)
+        };
+        let of_projects = count(&project_sql, projects().collect())?;
+        let of_types = count(&type_sql, types().collect())?;
+        Ok(if of_types * 2 < of_projects { Walk::Types(filter.types.clone()) } else { by_place })
+    }
+
+    /// What the index must say for a row to be in the projects: the scope word of one of them.
+    pub fn scope(&self) -> Option<String> {
+        self.projects.as_ref().map(|ids| {
+            let words: Vec<String> = ids.iter().map(|&id| format!("\"{}\"", rows::scope_word(id))).collect();
+            format!("(scope : ({}))", words.join(" OR "))
+        })
+    }
+
     /// A query for `(id, ord)` of matching rows in order, behind `after`, at most `limit`. Folded rows stay out
     /// unless `folded`.
     pub fn ids_query(
@@ -159,6 +223,9 @@ impl Conditions {
             Order::Oldest => ("ASC", ">"),
             _ => ("DESC", "<"),
         };
+        if self.projects.as_ref().is_some_and(Vec::is_empty) {
+            return ("SELECT id, ord FROM memory WHERE 0".into(), Vec::new());
+        }
         let mut tail = String::new();
         if !folded {
             tail.push_str(" AND m.folded_into = 0");
@@ -170,46 +237,86 @@ impl Conditions {
             tail_params.push(Value::from(ord));
         }
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        match &self.projects {
-            None => (
-                format!(
-                    "SELECT m.id AS id, m.ord AS ord FROM memory m WHERE 1{tail} ORDER BY m.ord {direction} LIMIT {limit}"
-                ),
-                tail_params,
-            ),
-            Some(ids) if ids.is_empty() => ("SELECT id, ord FROM memory WHERE 0".into(), Vec::new()),
-            // One walk along (project, ord) for each project, merged: flat in the size of the database, where an OR
-            // or IN would gather and sort.
-            Some(ids) if ids.len() <= 24 => {
-                let mut params = Vec::new();
-                let walks: Vec<String> = ids
-                    .iter()
-                    .map(|&id| {
-                        params.push(Value::from(id));
-                        params.extend(tail_params.iter().cloned());
-                        format!(
-                            "SELECT * FROM (SELECT m.id AS id, m.ord AS ord FROM memory m INDEXED BY memory_project \
-                             WHERE m.project = ?{tail} ORDER BY m.ord {direction} LIMIT {limit})"
-                        )
-                    })
-                    .collect();
-                let all = walks.join(" UNION ALL ");
-                if ids.len() == 1 {
-                    return (all, params);
-                }
-                (format!("SELECT id, ord FROM ({all}) ORDER BY ord {direction} LIMIT {limit}"), params)
+        let select = "SELECT m.id AS id, m.ord AS ord FROM";
+        if let Some(words) = &self.words {
+            let mut expression = words.clone();
+            if let Some(scope) = self.scope() {
+                expression = format!("{scope} AND {expression}");
             }
+            let mut params = vec![Value::from(expression)];
+            params.extend(tail_params);
+            // The page's beginning is told to the index too, or it would hand out the hits before it again.
+            let from = match after {
+                Some((ord, _)) => {
+                    params.push(Value::from(ord));
+                    format!(" AND f.rowid {beyond} ?")
+                }
+                None => String::new(),
+            };
+            let sql = format!(
+                "{select} memory_fts f CROSS JOIN memory m ON m.ord = f.rowid WHERE memory_fts MATCH ?{tail}{from} \
+                 ORDER BY f.rowid {direction} LIMIT {limit}"
+            );
+            return (sql, params);
+        }
+        let merged = |walks: Vec<String>, params: Vec<Value>| {
+            let all = walks.join(" UNION ALL ");
+            let sql = if walks.len() == 1 {
+                all
+            } else {
+                format!("SELECT id, ord FROM ({all}) ORDER BY ord {direction} LIMIT {limit}")
+            };
+            (sql, params)
+        };
+        // One walk along an index for each value, merged: flat in the size of the database, where an OR or IN would
+        // gather and sort.
+        let walk = |index: &str, column: &str, more: &str| {
+            format!(
+                "SELECT * FROM ({select} memory m INDEXED BY {index} WHERE m.{column} = ?{more}{tail} \
+                 ORDER BY m.ord {direction} LIMIT {limit})"
+            )
+        };
+        let in_projects = match &self.projects {
             Some(ids) => {
-                let mut params: Vec<Value> = ids.iter().map(|&id| Value::from(id)).collect();
+                (format!(" AND +m.project IN ({})", marks(ids.len())), ids.iter().map(|&id| Value::from(id)).collect())
+            }
+            None => (String::new(), Vec::new()),
+        };
+        match (&self.walk, &self.projects) {
+            (Walk::Types(types), _) => {
+                let mut params = Vec::new();
+                let walks = types.iter().map(|type_id| {
+                    params.push(Value::from(type_id.clone()));
+                    params.extend(in_projects.1.iter().cloned());
+                    params.extend(tail_params.iter().cloned());
+                    walk("memory_type", "type", &in_projects.0)
+                });
+                let walks = walks.collect();
+                merged(walks, params)
+            }
+            (Walk::Projects, Some(ids)) if ids.len() <= 24 => {
+                let mut params = Vec::new();
+                let walks = ids.iter().map(|&id| {
+                    params.push(Value::from(id));
+                    params.extend(tail_params.iter().cloned());
+                    walk("memory_project", "project", "")
+                });
+                let walks = walks.collect();
+                merged(walks, params)
+            }
+            (walk, _) => {
+                let (index, by) = match walk {
+                    Walk::Few(index) => (*index, "+m.ord"),
+                    Walk::Pinned => ("INDEXED BY memory_pinned", "m.ord"),
+                    _ => ("", "m.ord"),
+                };
+                let mut params: Vec<Value> = in_projects.1;
                 params.extend(tail_params);
-                (
-                    format!(
-                        "SELECT m.id AS id, m.ord AS ord FROM memory m WHERE +m.project IN ({}){tail} \
-                         ORDER BY m.ord {direction} LIMIT {limit}",
-                        marks(ids.len())
-                    ),
-                    params,
-                )
+                let sql = format!(
+                    "{select} memory m {index} WHERE 1{}{tail} ORDER BY {by} {direction} LIMIT {limit}",
+                    in_projects.0
+                );
+                (sql, params)
             }
         }
     }

@@ -27,9 +27,8 @@ pub(super) fn head_for(conn: &Connection, image: &Image) -> Result<Option<i64>> 
         return Ok(None);
     }
     let mut query = conn.prepare_cached(
-        "SELECT m.id, m.title, b.files_modified, b.files_read FROM memory m JOIN memory_body b ON b.id = m.id \
-         WHERE m.session = ?1 AND m.kind = 0 AND m.folded_into = 0 AND m.type = ?2 AND m.project = ?3 \
-         ORDER BY m.ord DESC LIMIT ?4",
+        "SELECT id, title FROM memory INDEXED BY memory_session \
+         WHERE session = ?1 AND kind = 0 AND folded_into = 0 AND type = ?2 AND project = ?3 ORDER BY ord DESC LIMIT ?4",
     )?;
     let mut rows = query.query((image.session, &image.type_id, image.project, WITHIN))?;
     while let Some(row) = rows.next()? {
@@ -38,11 +37,14 @@ pub(super) fn head_for(conn: &Connection, image: &Image) -> Result<Option<i64>> 
             b.sort();
             a == b
         };
-        let title: String = row.get(1)?;
-        if !near(&words, &title_words(&title)) {
+        let title = row.get_ref(1)?.as_str().unwrap_or("");
+        if !near(&words, &title_words(title)) {
             continue;
         }
-        let (their_modified, their_read) = (from_json(&row.get::<_, String>(2)?), from_json(&row.get::<_, String>(3)?));
+        let (their_modified, their_read): (String, String) = conn
+            .prepare_cached("SELECT files_modified, files_read FROM memory_body WHERE id = ?1")?
+            .query_row([row.get::<_, i64>(0)?], |body| Ok((body.get(0)?, body.get(1)?)))?;
+        let (their_modified, their_read) = (from_json(&their_modified), from_json(&their_read));
         // What was changed says what a finding is about; what was read only where nothing was changed.
         let about_the_same = if modified.is_empty() && their_modified.is_empty() {
             same(read.clone(), their_read)

@@ -70,10 +70,8 @@ impl Store {
 
     /// Memories by id, in the order asked for, with their keys. Ids that are not there are left out.
     pub fn get(&self, ids: &[MemoryId]) -> Result<Vec<Memory>> {
-        let mut images = Vec::with_capacity(ids.len());
-        for id in ids {
-            images.extend(rows::load(&self.conn, id.0)?);
-        }
+        let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
+        let images = rows::load_these(&self.conn, &ids)?;
         let events: Vec<Vec<u8>> = images.iter().map(|image| image.events.clone()).collect();
         let mut memories = NameBook::open(&self.conn)?.memories(images);
         for (memory, events) in memories.iter_mut().zip(events) {

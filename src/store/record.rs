@@ -2,7 +2,7 @@
 //! counters, all or nothing. A cursor moves only together with what its bytes led to (architecture §1.1), so a kill
 //! at any moment loses nothing and repeats nothing.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -32,10 +32,15 @@ fn write(tx: &Connection, commit: &Commit) -> Result<Recorded> {
     let call = commit.call.as_ref().map(|call| put_call(tx, call, now_ms)).transpose()?;
 
     let mut recorded = Recorded::default();
+    let mut known = Known::default();
     let mut links: HashMap<i64, Vec<i64>> = HashMap::new(); // event → memories
+    let mut fresh: HashSet<i64> = HashSet::new(); // events that are linked to nothing yet
     let mut events_of: Vec<Vec<i64>> = vec![Vec::new(); commit.memories.len()];
     for row in &commit.ledger {
-        let (event, new) = put_event(tx, row, call, now_ms)?;
+        let (event, new) = put_event(tx, row, call, now_ms, &mut known)?;
+        if new {
+            fresh.insert(event);
+        }
         recorded.repeated += u32::from(!new);
         for &at in &row.memories {
             if let Some(events) = events_of.get_mut(at) {
@@ -57,6 +62,10 @@ fn write(tx: &Connection, commit: &Commit) -> Result<Recorded> {
         }
     }
     for (event, ids) in links {
+        if fresh.contains(&event) {
+            set_links(tx, event, &pack::pack_ids(&ids))?;
+            continue;
+        }
         link(tx, event, &ids)?;
     }
     for (key, session, time) in &commit.owners {
@@ -134,14 +143,51 @@ pub(super) fn is_buried(tx: &Connection, image: &rows::Image, events: &[i64]) ->
     Ok(true)
 }
 
-fn put_event(tx: &Connection, row: &LedgerRow, call: Option<i64>, now_ms: i64) -> Result<(i64, bool)> {
-    let known = match event_named(tx, &row.key)? {
+/// Numbers looked up once in a commit: thousands of rows name the same few sessions and words.
+#[derive(Default)]
+struct Known {
+    words: HashMap<String, i64>,
+    sessions: HashMap<String, i64>,
+}
+
+impl Known {
+    fn word(&mut self, tx: &Connection, text: &str) -> Result<i64> {
+        if let Some(&id) = self.words.get(text) {
+            return Ok(id);
+        }
+        let id = word(tx, text)?;
+        self.words.insert(text.to_owned(), id);
+        Ok(id)
+    }
+
+    fn session(&mut self, tx: &Connection, session: &str) -> Result<i64> {
+        // An event that came without a session (a deletion from elsewhere) has none.
+        if session == NO_SESSION {
+            return Ok(0);
+        }
+        if let Some(&id) = self.sessions.get(session) {
+            return Ok(id);
+        }
+        let id = places::session_id(tx, session)?;
+        self.sessions.insert(session.to_owned(), id);
+        Ok(id)
+    }
+}
+
+fn put_event(
+    tx: &Connection,
+    row: &LedgerRow,
+    call: Option<i64>,
+    now_ms: i64,
+    known: &mut Known,
+) -> Result<(i64, bool)> {
+    let there = match event_named(tx, &row.key)? {
         Some(event) => Some(event),
         None => row.alias.as_ref().map(|alias| event_named(tx, alias)).transpose()?.flatten(),
     };
-    let (event, new) = match known {
+    let (event, new) = match there {
         Some(event) => (event, false),
-        None => insert_event(tx, row, call, now_ms)?,
+        None => insert_event(tx, row, call, now_ms, known)?,
     };
     // From now on it is known by every name it came with.
     for name in [Some(&row.key).filter(|_| !new), row.alias.as_ref()].into_iter().flatten() {
@@ -154,12 +200,15 @@ fn put_event(tx: &Connection, row: &LedgerRow, call: Option<i64>, now_ms: i64) -
     Ok((event, new))
 }
 
-fn insert_event(tx: &Connection, row: &LedgerRow, call: Option<i64>, now_ms: i64) -> Result<(i64, bool)> {
-    // An event that came without a session (a deletion from elsewhere) has none.
-    let session = match row.session.as_str() {
-        NO_SESSION => 0,
-        session => places::session_id(tx, session)?,
-    };
+fn insert_event(
+    tx: &Connection,
+    row: &LedgerRow,
+    call: Option<i64>,
+    now_ms: i64,
+    known: &mut Known,
+) -> Result<(i64, bool)> {
+    let session = known.session(tx, row.session.as_str())?;
+    let (kind, reason) = (known.word(tx, &row.kind)?, known.word(tx, &row.reason)?);
     let key = pack::pack_key(&row.key);
     // Gates 0–2 decide before anybody is asked; from 3 on the call of this commit decided.
     let call = row.call.or(call.filter(|_| row.gate >= 3)).unwrap_or(0);
@@ -170,12 +219,12 @@ fn insert_event(tx: &Connection, row: &LedgerRow, call: Option<i64>, now_ms: i64
     .execute(params![
         key,
         session,
-        word(tx, &row.kind)?,
+        kind,
         row.time.map_or(0, millis),
         now_ms,
         outcome_number(row.outcome),
         row.gate,
-        word(tx, &row.reason)?,
+        reason,
         call,
     ])?;
     Ok((tx.last_insert_rowid(), true))
@@ -201,7 +250,7 @@ pub(super) fn event_for(tx: &Connection, key: &EventKey, memory: &NewMemory, now
         call: None,
         memories: Vec::new(),
     };
-    Ok(put_event(tx, &row, None, now_ms)?.0)
+    Ok(put_event(tx, &row, None, now_ms, &mut Known::default())?.0)
 }
 
 pub(super) fn link(tx: &Connection, event: i64, ids: &[i64]) -> Result<()> {
@@ -210,9 +259,11 @@ pub(super) fn link(tx: &Connection, event: i64, ids: &[i64]) -> Result<()> {
     let mut all = pack::unpack_ids(&have);
     all.extend_from_slice(ids);
     let packed = pack::pack_ids(&all);
-    if packed != have {
-        tx.prepare_cached("UPDATE ledger SET memories = ?2 WHERE id = ?1")?.execute((event, packed))?;
-    }
+    if packed == have { Ok(()) } else { set_links(tx, event, &packed) }
+}
+
+fn set_links(tx: &Connection, event: i64, packed: &[u8]) -> Result<()> {
+    tx.prepare_cached("UPDATE ledger SET memories = ?2 WHERE id = ?1")?.execute((event, packed))?;
     Ok(())
 }
 

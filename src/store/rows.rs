@@ -305,9 +305,10 @@ impl Image {
     }
 }
 
-/// The word in the index's `scope` column that says which project a row is filed under.
+/// The word in the index's `scope` column that says which project a row is filed under. It begins with a character
+/// that no indexed text holds, so that it is nobody's word.
 pub(super) fn scope_word(project: i64) -> String {
-    format!("p{project}")
+    format!("{}{project}", terms::SCOPE)
 }
 
 /// The names a memory is shown with.
@@ -338,6 +339,12 @@ pub(super) fn load_all(
     ))?;
     let rows = query.query_map(rusqlite::params_from_iter(params), read_image)?;
     Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Reads memories by number, in the order of the numbers. Those that are not there are left out.
+pub(super) fn load_these(conn: &Connection, ids: &[i64]) -> Result<Vec<Image>> {
+    let list = serde_json::to_string(ids).unwrap_or_default();
+    load_all(conn, "SELECT value AS id, key AS ord FROM json_each(?)", &[list.into()], "f.ord ASC")
 }
 
 /// The first free place in time at or after `created_ms`. Rows of one millisecond stand in the order they were

@@ -128,7 +128,9 @@ impl Sample {
             agent: (rng.below(12) == 0).then(|| "a1b2c3".into()),
             session: Some(SessionId(uuid_like(self.seed, session as u64))),
             prompt_number: u32::try_from(row % 14 / 3 + 1).unwrap_or(1),
-            created_at: from_millis(END_MS - ((self.rows - 1 - row) as i64) * 63_000 - (rng.below(40_000) as i64)),
+            created_at: from_millis(
+                END_MS - ((self.rows - 1 - row) as i64) * self.gap_ms() - (rng.below(40_000) as i64),
+            ),
             source: if rng.below(5) == 0 { Source::Offline } else { Source::Observer },
             model: Some("haiku".into()),
             work_tokens: 400 + u32::try_from(rng.below(4_000)).unwrap_or(0),
@@ -143,6 +145,11 @@ impl Sample {
             narrative,
             ..NewMemory::default()
         }
+    }
+
+    /// Two years of work, or as long as it takes at one memory a minute.
+    fn gap_ms(self) -> i64 {
+        (63_072_000_000 / self.rows.max(1) as i64).clamp(63_000, 600_000)
     }
 
     fn key(self, row: usize, at: usize) -> EventKey {

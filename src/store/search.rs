@@ -1,5 +1,7 @@
 //! Full text: words over all fields, newest first at a cost that does not grow, or best first over the newest hits.
 
+use std::collections::{HashMap, HashSet};
+
 use rusqlite::types::Value;
 
 use super::api::{Filter, Hit, Hits, Order};
@@ -34,18 +36,22 @@ impl Store {
 
     /// Rows that match.
     pub fn matching(&self, wanted: &Match, filter: &Filter, order: Order, limit: usize) -> Result<Hits> {
+        if let Some(closed) = wanted.closed() {
+            let hits = self.matching_exactly(&closed, filter, order, limit)?;
+            if hits.more {
+                return Ok(hits);
+            }
+        }
+        self.matching_exactly(wanted, filter, order, limit)
+    }
+
+    fn matching_exactly(&self, wanted: &Match, filter: &Filter, order: Order, limit: usize) -> Result<Hits> {
         let Some(expression) = wanted.expression() else { return self.newest(filter, order, limit) };
         let conditions = Conditions::of(&self.conn, filter)?;
-        let scope = match conditions.projects.as_deref() {
-            Some([]) => return Ok(Hits::default()),
-            // The index itself knows the project, so a rare one is found among many hits without looking at each.
-            Some(ids) => {
-                let words: Vec<String> = ids.iter().map(|&id| format!("\"{}\"", rows::scope_word(id))).collect();
-                format!("(scope : ({})) AND ", words.join(" OR "))
-            }
-            None => String::new(),
-        };
-        let expression = format!("{scope}({{title subtitle narrative facts concepts files}} : ({expression}))");
+        if conditions.projects.as_ref().is_some_and(Vec::is_empty) {
+            return Ok(Hits::default());
+        }
+        let expression = everywhere(&conditions, expression);
         let ranked = order == Order::Relevance;
         let direction = if order == Order::Oldest { "ASC" } else { "DESC" };
         // One more than asked for tells whether there are more; globs are decided on the row and need all hits.
@@ -73,7 +79,7 @@ impl Store {
         if ranked {
             found.sort_by(|a, b| b.1.total_cmp(&a.1));
         }
-        let mut seen = std::collections::HashSet::new();
+        let mut seen = HashSet::new();
         found.retain(|(id, _)| seen.insert(*id));
         self.hits(found, &conditions, limit)
     }
@@ -81,16 +87,20 @@ impl Store {
     fn hits(&self, found: Vec<(i64, f64)>, conditions: &Conditions, limit: usize) -> Result<Hits> {
         let book = NameBook::open(&self.conn)?;
         let mut out = Hits::default();
-        for (id, score) in found {
-            let Some(image) = rows::load(&self.conn, id)? else { continue };
-            if conditions.globs.as_ref().is_some_and(|globs| !globs.accept(&image)) {
-                continue;
+        // Read a page at a time: where globs decide, more may be needed than are asked for.
+        for page in found.chunks(limit.saturating_add(1).clamp(16, 500)) {
+            let scores: HashMap<i64, f64> = page.iter().copied().collect();
+            let ids: Vec<i64> = page.iter().map(|(id, _)| *id).collect();
+            let mut images = rows::load_these(&self.conn, &ids)?;
+            images.retain(|image| conditions.globs.as_ref().is_none_or(|globs| globs.accept(image)));
+            for memory in book.memories(images) {
+                if out.hits.len() == limit {
+                    out.more = true;
+                    return Ok(out);
+                }
+                let score = scores.get(&memory.id.0).copied().unwrap_or_default();
+                out.hits.push(Hit { memory, score });
             }
-            if out.hits.len() == limit {
-                out.more = true;
-                break;
-            }
-            out.hits.extend(book.memories(vec![image]).into_iter().map(|memory| Hit { memory, score }));
         }
         Ok(out)
     }
@@ -136,21 +146,29 @@ impl Store {
         }
         let Some(expression) = wanted.expression() else { return self.ids(filter) };
         let conditions = Conditions::of(&self.conn, filter)?;
+        if conditions.projects.as_ref().is_some_and(Vec::is_empty) {
+            return Ok(Vec::new());
+        }
         let mut sql = format!(
             "SELECT DISTINCT CASE m.folded_into WHEN 0 THEN m.id ELSE m.folded_into END FROM memory_fts f \
              CROSS JOIN memory m ON m.ord = f.rowid WHERE memory_fts MATCH ?{}",
             conditions.sql
         );
-        let mut params =
-            vec![Value::from(format!("{{title subtitle narrative facts concepts files}} : ({expression})"))];
+        let mut params = vec![Value::from(everywhere(&conditions, expression))];
         params.extend(conditions.params.iter().cloned());
-        if let Some(ids) = &conditions.projects {
-            sql.push_str(&format!(" AND m.project IN ({})", vec!["?"; ids.len()].join(", ")));
-            params.extend(ids.iter().map(|&id| Value::from(id)));
-        }
         sql.push_str(" ORDER BY f.rowid DESC");
         let mut query = self.conn.prepare(&sql)?;
         let found = query.query_map(rusqlite::params_from_iter(params), |row| Ok(MemoryId(row.get(0)?)))?;
         Ok(found.collect::<Result<_, _>>()?)
     }
+}
+
+/// The expression with what the filter wants of the index: the projects, so that a rare one is found among many hits
+/// without looking at each, and the parts of paths.
+fn everywhere(conditions: &Conditions, expression: String) -> String {
+    [conditions.scope(), conditions.words.clone(), Some(format!("({expression})"))]
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>()
+        .join(" AND ")
 }

@@ -16,12 +16,14 @@ use std::fmt::Write as _;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 
 /// Raised whenever [`index_text`] gives other words than before: the index is then built anew.
-pub const INDEX_VERSION: i64 = 1;
+pub const INDEX_VERSION: i64 = 2;
 
 /// Private-use characters count as letters for `unicode61`; they carry what it would drop.
 const PLUS: char = '\u{e000}';
 const SHARP: char = '\u{e001}';
 const SYMBOL: char = '\u{e002}';
+/// Begins the words that say where a row belongs.
+pub(super) const SCOPE: char = '\u{e00f}';
 
 /// `text` as the index takes it.
 pub fn index_text(text: &str) -> Cow<'_, str> {
@@ -36,7 +38,11 @@ pub fn index_text(text: &str) -> Cow<'_, str> {
     let mut word_start = None; // where in `out` the present run of letters began
     let mut chars = normal.chars().peekable();
     while let Some(ch) = chars.next() {
-        if is_glued_script(ch) {
+        if matches!(ch, PLUS..=SCOPE) {
+            // Ours alone: in a text they say nothing.
+            out.push(' ');
+            word_start = None;
+        } else if is_glued_script(ch) {
             out.push(' ');
             out.push(ch);
             out.push(' ');
@@ -192,11 +198,41 @@ impl Match {
         (!parts.is_empty()).then_some(Match::All(parts))
     }
 
+    /// The same without beginnings of words, where a word stands beside its beginning; `None` when there are none.
+    /// What is typed is a whole word more often than not, and looking for a beginning gathers every hit of every word
+    /// that begins so before the first can be shown: it is done only when whole words leave room.
+    pub(crate) fn closed(&self) -> Option<Match> {
+        match self {
+            Self::Any(parts) if parts.len() > 1 && parts.iter().any(|part| matches!(part, Self::Prefix(_))) => {
+                Some(Self::Any(parts.iter().filter(|part| !matches!(part, Self::Prefix(_))).cloned().collect()))
+            }
+            Self::Any(parts) => Self::one_closed(parts).map(Self::Any),
+            Self::All(parts) => Self::one_closed(parts).map(Self::All),
+            Self::Without(wanted, unwanted) => {
+                wanted.closed().map(|wanted| Self::Without(Box::new(wanted), unwanted.clone()))
+            }
+            Self::In(fields, inner) => inner.closed().map(|inner| Self::In(fields.clone(), Box::new(inner))),
+            _ => None,
+        }
+    }
+
+    fn one_closed(parts: &[Match]) -> Option<Vec<Match>> {
+        let closed: Vec<Option<Match>> = parts.iter().map(Match::closed).collect();
+        closed.iter().any(Option::is_some).then(|| {
+            closed.into_iter().zip(parts).map(|(closed, part)| closed.unwrap_or_else(|| part.clone())).collect()
+        })
+    }
+
     /// The FTS5 expression, or `None` when no word is left in it.
     pub(crate) fn expression(&self) -> Option<String> {
         match self {
             Self::Phrase(text) => phrase(&words_of(text)),
-            Self::Prefix(text) => phrase(&words_of(text)).map(|it| it + " *"),
+            Self::Prefix(text) => {
+                let words = words_of(text);
+                // One or two letters begin too many words to mean any of them.
+                let too_short = words.last().is_some_and(|word| word.len() < 3 && word.is_ascii());
+                phrase(&words).map(|it| if too_short { it } else { it + " *" })
+            }
             Self::Forms(text) => {
                 let words = words_of(text);
                 let forms = match words.as_slice() {
@@ -360,8 +396,8 @@ mod tests {
         assert_eq!(expression("\"open a AND NEAR(").as_deref(), Some("(\"open\" AND \"a\" AND \"AND\" AND \"NEAR\")"));
         assert_eq!(expression("* ' ^ (("), None);
         assert_eq!(
-            Match::In(vec![Field::Title], Box::new(Match::Prefix("row lo".into()))).expression().as_deref(),
-            Some("({title} : (\"row lo\" *))")
+            Match::In(vec![Field::Title], Box::new(Match::Prefix("row loc".into()))).expression().as_deref(),
+            Some("({title} : (\"row loc\" *))")
         );
     }
 

@@ -200,3 +200,24 @@ fn a_backup_is_a_database_that_opens() {
     assert_eq!(run.json().as_array().unwrap().len(), 3);
     assert_eq!(home.run(&["backup", &copy.join("cmem.db").display().to_string()]).code, 1);
 }
+
+#[test]
+fn a_script_reads_what_a_change_came_to() {
+    let home = filled();
+    let rows = |args: &[&str]| home.run(args).ok().json()["rows"].as_u64();
+    assert_eq!(rows(&["pin", "1", "2", "--json"]), Some(2));
+    assert_eq!(rows(&["pin", "1", "--json"]), Some(0));
+    assert_eq!(rows(&["retype", "--query", "project:alpha", "--to", "bugfix", "--json"]), Some(2));
+    assert_eq!(rows(&["move", "--query", "Third", "--to", "alpha", "--json"]), Some(1));
+    let done = home.run(&["trash", "--query", "project:alpha", "--yes", "--json"]).ok().json();
+    assert_eq!((done["rows"].as_u64(), done["pinned"].as_array().map(Vec::len)), (Some(1), Some(2)));
+    assert_eq!(rows(&["trash", "--query", "Sec", "--yes", "--json"]), Some(0), "no word is only begun");
+    assert_eq!(home.run(&["undo", "2", "--json"]).ok().json().as_array().map(Vec::len), Some(2));
+    assert_eq!(home.run(&["redo", "--json"]).ok().json()[0]["step"]["verb"], "move");
+    assert_eq!(rows(&["project", "merge", "beta", "alpha", "--json"]), Some(0));
+    assert_eq!(home.run(&["redact", "told at length", "--yes", "--json"]).ok().json()["memories"], 3);
+    // A project is kept out before anything of it was recorded.
+    home.run(&["project", "exclude", "/w/secret"]).ok();
+    home.remember(vec![memory("Hidden", "/w/secret", "2026-03-01T13:00:00Z")]);
+    assert!(!titles(&home).contains(&"Hidden".to_owned()));
+}

@@ -88,6 +88,8 @@ impl Edit {
         let line = |text: &String| text.split_whitespace().collect::<Vec<_>>().join(" ");
         if let Some(type_id) = &self.type_id {
             new.type_id = type_id.trim().to_owned();
+            // A person has said what it is: it is no longer a word that the mode does not know.
+            new.raw_type.clear();
         }
         if let Some(title) = &self.title {
             new.title = line(title);

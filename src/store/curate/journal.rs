@@ -112,7 +112,7 @@ pub enum Resolve {
 }
 
 /// What an undo or redo came to.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Undone {
     /// The step.
     pub step: StepInfo,

@@ -39,7 +39,7 @@ pub struct Who<'a> {
 pub type Progress<'a> = &'a mut dyn FnMut(u64, u64) -> bool;
 
 /// What an act came to.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Done {
     /// The step in the journal; `None` when nothing changed.
     pub step: Option<i64>,

@@ -12,12 +12,12 @@ use std::path::Path;
 use rusqlite::{Connection, OpenFlags, Row};
 
 use super::super::api::SessionRow;
-use super::super::curate::{CHUNK, Progress, Who};
+use super::super::curate::{Progress, Who};
 use super::super::error::{Result, StoreError};
 use super::super::places::Projects;
 use super::super::rows::{self, write_tx};
 use super::super::{Store, places};
-use super::import::Intake;
+use super::import::{CHUNK, Intake};
 use super::{Helpers, Imported};
 use crate::memory::{
     AgentId, Evidence, Kind, NewMemory, ProjectRef, SessionId, Source, Summary, Timestamp, clip_chars, from_millis,

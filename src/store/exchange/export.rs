@@ -241,11 +241,8 @@ impl Store {
         places.sort_unstable();
         places.dedup();
         for chunk in places.chunks(PAGE) {
-            let mut images = Vec::with_capacity(chunk.len());
-            for (_, id) in chunk {
-                images.extend(rows::load(&self.conn, *id)?);
-            }
-            if !each(images)? {
+            let ids: Vec<i64> = chunk.iter().map(|(_, id)| *id).collect();
+            if !each(rows::load_these(&self.conn, &ids)?)? {
                 return Err(StoreError::Interrupted);
             }
         }

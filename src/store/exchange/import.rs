@@ -7,7 +7,7 @@ use std::path::Path;
 use rusqlite::{Connection, OptionalExtension};
 
 use super::super::api::{Access, SessionRow};
-use super::super::curate::{CHUNK, Progress, What, Who, journal};
+use super::super::curate::{Progress, What, Who, journal};
 use super::super::error::{Result, StoreError};
 use super::super::rows::{self, Image, write_tx};
 use super::super::{Store, pack, places, record};
@@ -17,6 +17,9 @@ use crate::memory::{EventKey, NewMemory, ProjectRef, Source, millis};
 
 /// The longest line taken: a memory is a few kilobytes, so this is a file that is no export.
 const LONGEST: u64 = 16 << 20;
+
+/// Lines a transaction takes: more than a person's changes, for the index is fed faster by the thousand.
+pub(super) const CHUNK: usize = 2_000;
 
 /// What is kept between the chunks of an import.
 #[derive(Default)]

@@ -98,6 +98,7 @@ pub fn fill(store: &mut Store) {
             }),
             session: Some(SessionId(format!("S{}", n % 4))),
             type_id: ["bugfix", "discovery", "odd_type"][n as usize % 3].into(),
+            raw_type: (n % 3 == 2).then(|| "Odd Type".to_owned()),
             narrative: format!("story {n} 支付 of foo_bar"),
             facts: vec![format!("fact {n}")],
             concepts: vec!["gotcha".into()],
@@ -283,6 +284,7 @@ fn retyping_a_whole_database_of_wild_types_at_one_go() {
     let edit = Edit { type_id: Some("change".into()), ..Edit::default() };
     let done = store.edit(&ids, &edit, ME(0), &mut go).unwrap();
     assert_eq!((done.rows, store.count(&wild).unwrap()), (5, 0));
+    assert!(store.get(&ids).unwrap().iter().all(|it| it.raw_type.is_none() && it.edited), "the mode knows them now");
     let counts = store.type_counts(&Filter::default()).unwrap();
     assert_eq!(counts.iter().find(|it| it.type_id == "change").unwrap().n, 5);
     assert_eq!(store.history(1).unwrap()[0].verb, "retype");
