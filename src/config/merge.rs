@@ -322,8 +322,8 @@ mod tests {
         assert_eq!(
             warnings,
             [
-                "config.toml:3: observer.provider = \"ofline\" is not accepted (auto, claude, anthropic, openai, \
-                 offline); \"auto\" is used; did you mean offline?",
+                "config.toml:3: observer.provider = \"ofline\" is not accepted (auto, claude, anthropic, openai, offline, \
+                 scripted); \"auto\" is used; did you mean offline?",
                 "config.toml:2: observer.slots = 99 is not accepted (a whole number from 1 to 10); 2 is used",
                 "config.toml:7: trash.days = -1 is not accepted (a whole number from 0 to 36500); 30 is used",
                 "CMEM_RECORD_MODE: record.mode = optin is not accepted (all, opt-in); \"all\" is used; did you mean \
