@@ -68,6 +68,8 @@ impl Store {
     /// Candidates for what a session of these projects is told (`projects` as in `Filter::projects`; `not_projects`
     /// and projects the user excluded are left out). A note may come more than once; the order means nothing.
     pub fn notes(&self, projects: &[String], not_projects: &[String], wanted: &NotesWanted<'_>) -> Result<Vec<Note>> {
+        // One state of the database for all walks, and one lock.
+        let _snapshot = self.conn.unchecked_transaction()?;
         let known = Projects::load(&self.conn)?;
         let mut off = known.excluded();
         off.extend(not_projects.iter().flat_map(|key| known.named(key)));
