@@ -95,7 +95,11 @@ fn build(args: &Args, ctx: &Ctx) -> Result<Context, CliError> {
             };
             teller.before_read(&project, &file, &[]).map_err(failed)?
         }
-        ["prompt", text] => teller.with_prompt(&project, text, Err("not part of this build"), &[]).map_err(failed)?,
+        ["prompt", text] => {
+            let meaning = crate::recall::nearest::by_setting(&ctx.settings.meaning.model);
+            let meaning = meaning.as_ref().map(|it| &**it).map_err(String::as_str);
+            teller.with_prompt(&project, text, meaning, &[]).map_err(failed)?
+        }
         _ => {
             return Err(CliError::usage("that is no moment")
                 .hint("it is written --at session-start, --at file PATH, or --at prompt TEXT"));

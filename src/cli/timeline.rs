@@ -89,13 +89,14 @@ pub fn run(args: Args, ctx: &Ctx) -> Result<ExitCode, CliError> {
             let types = types.map(|it| TypeWord { id: it.id.clone(), letter: it.letter, label: it.label.clone() });
             let vocabulary = Vocabulary { types: types.collect(), ..Vocabulary::default() };
             let query = Query::parse(text, &vocabulary, &local);
+            let meaning = crate::recall::nearest::by_setting(&ctx.settings.meaning.model);
             let ask = Ask {
                 query: &query,
                 scope: &scope,
                 engine: Engine::Auto,
                 sort: Sort::Relevance,
                 limit: 1,
-                meaning: Err("not part of this build"),
+                meaning: meaning.as_ref().map(|it| &**it).map_err(String::as_str),
                 is: None,
             };
             let found = find(&store, &ask).map_err(failed)?;

@@ -23,6 +23,7 @@ pub mod progress;
 pub mod ready;
 pub mod report;
 pub mod run;
+pub mod vectors;
 pub mod write;
 
 #[cfg(test)]

@@ -22,6 +22,7 @@ use super::input::{Ask, Held, Input};
 use super::intake::{self, Intake, Pace, Scope, Setup};
 use super::judge::{Judge, OfflineJudge};
 use super::lock::{self, NotHeld, ROOM};
+use super::vectors::Filler;
 use super::write::{Fault, Waits, Writer};
 use crate::config::{Dirs, Env, Settings};
 use crate::memory::{Clock, SessionId, Timestamp};
@@ -317,6 +318,7 @@ fn run(
     let scope = Scope { known_roots: known.roots.clone(), first_start: Some(known.first), ..options.scope.clone() };
     let resting = scope.once || scope.older.is_some();
     let looks_at_all = scope.older.is_none();
+    let filler = Filler::start(options.dirs.database(), &options.settings, options.clock.clone());
     let setup = Setup {
         roots: roots.clone(),
         dirs: options.dirs,
@@ -330,6 +332,7 @@ fn run(
         projects: known.projects,
         excluded: known.excluded,
     };
+    let _filler = filler;
     let born = known.born;
     let writer = Writer::new(store, options.waits, options.fault);
     let judge = match options.judge {

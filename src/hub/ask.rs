@@ -5,7 +5,8 @@ use crate::config::{Dirs, Settings, mode_text};
 use crate::gate::exclude::Exclusions;
 use crate::memory::{Memory, MemoryId, Timestamp};
 use crate::mode::{self, Mode};
-use crate::recall::find::{Ask, Engine, Found, Scope, find, total};
+use crate::recall::find::{Ask, Engine, Found, Nearest, Scope, find, total};
+use crate::recall::nearest;
 use crate::recall::query::{Local, Query, Sort, TypeWord, Vocabulary};
 use crate::store::api::{Access, Filter, Order, PageKey, ProjectInfo};
 use crate::store::{Result, Store};
@@ -17,6 +18,8 @@ pub struct Hub {
     store: Store,
     mode: Mode,
     exclusions: Exclusions,
+    /// Ranks by meaning, or why nothing does.
+    meaning: std::result::Result<Box<dyn Nearest>, String>,
 }
 
 impl Hub {
@@ -26,7 +29,8 @@ impl Hub {
         // What is wrong with a mode is the collector's to report; lists still need signs for types.
         let (mode, _) = active_mode(dirs, settings);
         let (exclusions, _) = Exclusions::new(&settings.record.exclude, dirs.home.as_deref(), CaseRule::of_host());
-        Ok(Self { store, mode, exclusions })
+        let meaning = nearest::by_setting(&settings.meaning.model);
+        Ok(Self { store, mode, exclusions, meaning })
     }
 
     /// The store itself, for questions that need no more.
@@ -112,7 +116,7 @@ impl Hub {
             engine: question.engine,
             sort: question.sort,
             limit: question.limit,
-            meaning: Err("not part of this build"),
+            meaning: self.meaning.as_ref().map(|it| &**it).map_err(String::as_str),
             is: None,
         };
         let mut found = find(&self.store, &ask)?;

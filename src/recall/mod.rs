@@ -25,6 +25,9 @@ pub mod prompt_context;
 #[cfg(feature = "meaning")]
 pub mod meaning;
 
+/// Which engine ranks by meaning.
+pub mod nearest;
+
 /// The query language.
 pub mod query;
 

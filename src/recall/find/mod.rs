@@ -58,7 +58,7 @@ impl Engine {
 }
 
 /// What ranks by meaning. Absent where the build or the settings have none.
-pub trait Nearest {
+pub trait Nearest: Send {
     /// The memories nearest in meaning to `text`, nearest first, with a likeness of 0 to 1; at most `limit`. `Err`
     /// says in a few words why there is no answer.
     fn nearest(&self, store: &Store, text: &str, limit: usize) -> std::result::Result<Vec<(MemoryId, f32)>, String>;
@@ -313,6 +313,7 @@ impl Search<'_> {
         let (all, _) = self.by_words(Order::Relevance, FUSED)?;
         let all_words = all.len();
         rankings.push((1.5, all));
+        let near = self.near(found)?;
         if all_words < self.ask.limit
             && let Some(any) = words::any_of(query)
         {
@@ -320,9 +321,13 @@ impl Search<'_> {
             let hits = self.store.matching(&any, &self.filter, Order::Relevance, FUSED)?;
             let hits = hits.hits.into_iter().filter(|hit| self.passes(&hit.memory, &judge));
             let items = hits.map(|hit| Item { memory: hit.memory, score: hit.score, why: vec![Engine::Words] });
-            rankings.push((1.0, items.collect()));
+            // One word in common says less than meaning does: where meaning has an opinion of a memory, such a hit
+            // only tips the scales. One it has none of (no vector yet, or too far down) keeps its full weight.
+            let (known, unknown): (Vec<Item>, Vec<Item>) =
+                items.partition(|item| near.iter().any(|other| other.memory.id == item.memory.id));
+            rankings.push((0.03, known));
+            rankings.push((1.0, unknown));
         }
-        let near = self.near(found)?;
         rankings.push((1.0, self.taken(near, Engine::Meaning)));
         found.items = fuse(rankings);
         found.more = found.items.len() > self.ask.limit;
