@@ -6,8 +6,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::{
     add, backfill, backup, completions, config, doctor, edit, events, exclude, export, history, hook, import, inject,
-    inspect, install, list, man, mcp, merge, pause, pin, project, purge, redact, relocate, restore, retype, schema,
-    search, serve, show, status, timeline, trash, tui, watch, why,
+    inspect, install, list, man, mcp, merge, mode, pause, pin, project, purge, redact, relocate, restore, retype,
+    schema, search, serve, show, status, timeline, trash, tui, watch, why,
 };
 
 /// A memory across sessions for Claude Code, and a terminal to see, search and curate it.
@@ -138,6 +138,8 @@ pub enum Command {
     Uninstall(install::Args),
     /// The settings: where they are, whether they are right
     Config(config::Args),
+    /// What is worth remembering: list, show, check, begin a mode
+    Mode(mode::Args),
     /// Shell completions
     Completions(completions::Args),
     /// The manual page

@@ -32,6 +32,7 @@ pub mod list;
 pub mod man;
 pub mod mcp;
 pub mod merge;
+pub mod mode;
 pub mod pause;
 pub mod pin;
 pub mod project;
@@ -155,6 +156,7 @@ fn dispatch(cli: Cli) -> Result<ExitCode, CliError> {
         Command::Install(args) => install::install(args, &ctx),
         Command::Uninstall(args) => install::uninstall(args, &ctx),
         Command::Config(args) => config::run(args, &ctx),
+        Command::Mode(args) => mode::run(args, &ctx),
         Command::Completions(_) | Command::Man(_) | Command::Schema(_) => Ok(ExitCode::SUCCESS),
     }
 }

@@ -50,7 +50,8 @@ impl Setup {
             program: program.to_owned(),
             env: env.clone(),
             home: dirs.home.clone(),
-            claude_dirs: dirs.claude.clone(),
+            // The user's, even where transcripts of another place are looked at.
+            claude_dirs: Dirs::discover(env).map_or_else(|_| dirs.claude.clone(), |it| it.claude),
             cwd: dirs.observer(),
         }
     }

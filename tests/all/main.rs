@@ -15,6 +15,7 @@ mod install;
 mod killing;
 mod lists;
 mod mcp;
+mod modes;
 mod observer_claude;
 mod observer_live;
 mod observing;
