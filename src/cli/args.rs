@@ -6,8 +6,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::{
     add, backfill, backup, completions, config, doctor, edit, events, exclude, export, history, hook, import, inject,
-    inspect, install, list, man, mcp, merge, mode, pause, pin, project, purge, redact, relocate, restore, retype,
-    schema, search, serve, show, status, timeline, trash, tui, watch, why,
+    inspect, install, list, man, mcp, merge, mode, pause, pin, project, purge, redact, refine, relocate, restore,
+    retype, schema, search, serve, show, status, timeline, trash, tui, watch, why,
 };
 
 /// A memory across sessions for Claude Code, and a terminal to see, search and curate it.
@@ -114,6 +114,8 @@ pub enum Command {
     Redo(history::StepArgs),
     /// The changes made by hand
     History(history::Args),
+    /// Have a model tell memories anew that were made without one
+    Refine(refine::Args),
     /// Remove a string everywhere in the database, for good
     Redact(redact::Args),
     /// Projects: list, join, exclude

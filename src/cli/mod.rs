@@ -38,6 +38,7 @@ pub mod pin;
 pub mod project;
 pub mod purge;
 pub mod redact;
+pub mod refine;
 pub mod relocate;
 pub mod restore;
 pub mod retype;
@@ -145,6 +146,7 @@ fn dispatch(cli: Cli) -> Result<ExitCode, CliError> {
         Command::Redo(args) => history::redo(args, &ctx),
         Command::History(args) => history::run(args, &ctx),
         Command::Redact(args) => redact::run(args, &ctx),
+        Command::Refine(args) => refine::run(args, &ctx),
         Command::Project(args) => project::run(args, &ctx),
         Command::Pause(args) => pause::pause(args, &ctx),
         Command::Resume(args) => pause::resume(args, &ctx),

@@ -21,6 +21,7 @@ pub mod model;
 pub mod order;
 pub mod progress;
 pub mod ready;
+pub mod refine;
 pub mod report;
 pub mod run;
 pub mod vectors;

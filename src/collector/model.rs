@@ -61,10 +61,15 @@ pub fn provider_now(options: &Options) -> &'static str {
 
 /// The judge the settings ask for; `None`: the observer without a model, which needs none of this.
 pub fn judge_for(options: &Options) -> Option<JudgeMaker> {
-    let wanted = options.settings.observer.provider.as_str();
+    let (provider, maker) = provider_for(options, options.settings.observer.provider.as_str())?;
+    Some(judge_with(options, Config::of(&options.settings, provider), maker))
+}
+
+/// The provider of that name, and what call rows name it; `None` for `offline`.
+pub fn provider_for(options: &Options, wanted: &str) -> Option<(&'static str, ProviderMaker)> {
     let setup = claude::Setup::of(&options.settings.observer.claude_path, &options.env, &options.dirs);
     let mode = Arc::clone(&options.mode);
-    let (provider, maker): (&str, ProviderMaker) = match wanted {
+    Some(match wanted {
         "offline" => return None,
         "claude" => ("claude", Box::new(move |sink| (Box::new(Claude::new(setup, sink)) as Box<dyn Provider>, None))),
         "anthropic" | "openai" => {
@@ -87,8 +92,7 @@ pub fn judge_for(options: &Options) -> Option<JudgeMaker> {
                 (Box::new(auto) as Box<dyn Provider>, Some(lack))
             }),
         ),
-    };
-    Some(judge_with(options, Config::of(&options.settings, provider), maker))
+    })
 }
 
 /// A judge with this provider.
@@ -127,7 +131,7 @@ pub fn judge_with(options: &Options, config: Config, provider: ProviderMaker) ->
 }
 
 /// What today's calls cost so far.
-fn spent_today(store: &Store, zone: &TimeZone, now: Timestamp) -> Spend {
+pub(super) fn spent_today(store: &Store, zone: &TimeZone, now: Timestamp) -> Spend {
     let day = now.to_zoned_datetime(zone.clone()).start_of_day().map_or(now, |day| day.timestamp());
     let mut sum = Spend::default();
     for row in store.spend(day, Timestamp::MAX).unwrap_or_default() {
@@ -353,7 +357,7 @@ fn name_of(stream: &StreamId) -> SessionId {
     }
 }
 
-fn reason_word(reason: PauseReason) -> &'static str {
+pub(super) fn reason_word(reason: PauseReason) -> &'static str {
     match reason {
         PauseReason::Quota => "quota",
         PauseReason::RateLimit => "rate-limit",
@@ -449,7 +453,7 @@ fn summary_memory(
     }
 }
 
-fn call_row(call: &Call) -> CallRow {
+pub(super) fn call_row(call: &Call) -> CallRow {
     CallRow {
         run: i64::try_from(call.run.0).unwrap_or(i64::MAX),
         session: call.session.as_str().trim_end_matches(OLDER).to_owned(),

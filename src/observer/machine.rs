@@ -218,6 +218,8 @@ pub struct Config {
     pub budget: BudgetSettings,
     /// Whether the observer is a model. Without one nothing is spent and no budget asked.
     pub paid: bool,
+    /// What is wanted this time besides the mode's instructions; usually nothing.
+    pub task: String,
 }
 
 impl Config {
@@ -246,6 +248,7 @@ impl Config {
             },
             budget: settings.budget.clone(),
             paid: provider != "offline",
+            task: String::new(),
         }
     }
 }
@@ -330,7 +333,7 @@ impl Machine {
     /// A machine with nothing to do yet. `seed` feeds the fences' random words; `spent` is what today's calls cost
     /// before this start.
     pub fn new(config: Config, mode: Arc<Mode>, zone: TimeZone, now: Timestamp, seed: u64, spent: Spend) -> Self {
-        let instructions = prompt::instructions(&mode, &config.language).into();
+        let instructions = told(&config, &mode);
         // Runs are told apart over restarts by the clock.
         let first = u64::try_from(now.as_millisecond()).unwrap_or_default() * 1_000;
         Self {
@@ -472,7 +475,7 @@ impl Machine {
     fn configure(&mut self, config: Config, mode: Arc<Mode>) {
         self.slots.resize(config.slots);
         self.budget.configure(config.budget.clone());
-        let instructions: Arc<str> = prompt::instructions(&mode, &config.language).into();
+        let instructions = told(&config, &mode);
         let other = instructions != self.instructions || config.model != self.config.model;
         if other {
             for watched in self.sessions.values_mut() {
@@ -514,6 +517,16 @@ impl Machine {
         const ALPHABET: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
         (0..8).map(|at| char::from(ALPHABET[(word >> (5 * at)) as usize & 31])).collect()
     }
+}
+
+/// The instructions of runs.
+fn told(config: &Config, mode: &Mode) -> Arc<str> {
+    let mut text = prompt::instructions(mode, &config.language);
+    if !config.task.is_empty() {
+        text.push_str("\n# This time\n");
+        text.push_str(&config.task);
+    }
+    text.into()
 }
 
 #[cfg(test)]

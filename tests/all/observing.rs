@@ -178,3 +178,41 @@ fn a065_auto_without_a_program_remembers_by_rules() {
     let rows = rows.as_array().unwrap();
     assert!(!rows.is_empty() && rows.iter().all(|it| it["source"] == "offline"), "{rows:?}");
 }
+
+#[test]
+fn refining_has_a_model_tell_rows_anew_and_keeps_ids_and_times() {
+    let home = Home::new();
+    pool_fix(&home);
+    home.run(&["watch", "--once", "--from-start"]).ok();
+    let before = home.run(&["list", "--json", "--kind", "obs"]).ok().json()[0].clone();
+    assert_eq!(before["source"], "offline");
+    let answer = "<observation><type>bugfix</type><title>Pool of 8 ends the waiting</title><facts><fact>it was 0</fact></facts>\
+                  <events>1</events></observation><observation><title>of nothing</title><events>99</events></observation>";
+    let client = client(&home, &[says(answer)]);
+    let refine = |more: &[&str]| {
+        let mut command = home.command(&[&["refine"], more].concat());
+        command
+            .env_remove("CMEM_NOW")
+            .env("CMEM_OBSERVER_PROVIDER", "claude")
+            .env("CMEM_OBSERVER_CLAUDE_PATH", &client);
+        Run::of(command.output().unwrap())
+    };
+    let estimate = refine(&["--dry-run"]).ok();
+    assert!(estimate.out.contains("1 memory by claude (haiku): about 1 requests"), "{estimate:?}");
+    assert_eq!(refine(&[]).code, 2, "nobody can be asked here");
+    let run = refine(&["-y"]).ok();
+    assert!(run.err.contains("1 memory told anew, 0 left as they are; 1 requests"), "{run:?}");
+    let after = home.run(&["list", "--json", "--kind", "obs"]).ok().json()[0].clone();
+    for same in ["id", "created_at", "recorded_at", "files_modified", "session", "keys"] {
+        assert_eq!(before[same], after[same], "{same}");
+    }
+    assert_eq!((after["title"].as_str(), after["type"].as_str()), (Some("Pool of 8 ends the waiting"), Some("bugfix")));
+    assert_eq!((after["source"].as_str(), after["model"].as_str()), (Some("observer"), Some("claude-haiku-4-5")));
+    assert_eq!(after["edited"], false, "no person changed it");
+    let asked = std::fs::read_to_string(home.path("client/initialize")).unwrap();
+    assert!(asked.contains("made. Write every note"));
+    assert!(refine(&["-y"]).ok().err.contains("No memory made without a model"));
+    home.run(&["undo"]).ok();
+    let undone = home.run(&["list", "--json", "--kind", "obs"]).ok().json()[0].clone();
+    assert_eq!((&undone["title"], &undone["source"]), (&before["title"], &before["source"]));
+}

@@ -9,7 +9,7 @@ use super::super::rows::{self, Image, write_tx};
 use super::super::{Store, places};
 use super::journal::{self, What};
 use super::{CHUNK, Done, Progress, Who, label_of};
-use crate::memory::{Memory, MemoryId, ProjectRef, Summary};
+use crate::memory::{Memory, MemoryId, ProjectRef, Source, Summary};
 
 /// A change of some fields; `None` leaves a field as it is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -45,6 +45,9 @@ pub struct Edit {
     /// File it under another project.
     #[serde(skip)]
     pub project: Option<ProjectRef>,
+    /// Not a person's change but a model's, and which: the row counts as observed by it, not as edited by hand.
+    #[serde(skip)]
+    pub by_model: Option<String>,
 }
 
 impl Edit {
@@ -57,6 +60,7 @@ impl Edit {
             || self.files_read.is_some()
             || self.files_modified.is_some();
         match self {
+            Edit { by_model: Some(_), .. } => "refine",
             _ if text => "edit",
             Edit { type_id: Some(_), .. } => "retype",
             Edit { project: Some(_), .. } => "move",
@@ -139,8 +143,13 @@ impl Edit {
                 [&image.facts, &image.concepts, &image.files_read, &image.files_modified].map(String::clone),
             )
         };
-        if what_it_says(&new) != what_it_says(old) {
-            new.edited = true;
+        match &self.by_model {
+            Some(model) => {
+                new.source = rows::source_number(Source::Observer);
+                new.model.clone_from(model);
+            }
+            None if what_it_says(&new) != what_it_says(old) => new.edited = true,
+            None => {}
         }
         new
     }
