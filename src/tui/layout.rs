@@ -150,6 +150,10 @@ fn split(state: &State, breadth: Breadth, mut body: Rect, screen: &mut Screen) {
     if !has_detail_view(state.view) {
         return;
     }
+    // Typing a query, the place of the match says more than the whole of one memory.
+    if state.search.line.is_some() && breadth == Breadth::Split && state.layout == Layout::Split {
+        return;
+    }
     match (state.layout, breadth) {
         (Layout::List, _) => {}
         (Layout::Detail, _) => {
@@ -213,6 +217,7 @@ pub fn shape<'a>(state: &'a State, screen: &Screen) -> Shape<'a> {
         wraps_title: breadth <= Breadth::Stack,
         headings: breadth >= Breadth::Stack && area.height >= 5,
         tiers,
+        judge: tiers.then_some(&state.search.judge),
         zone: &state.zone,
         seen: (state.feed.seen.created_ms > i64::MIN).then_some(state.feed.seen),
     }

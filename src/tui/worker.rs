@@ -316,7 +316,8 @@ fn refusal(request: &Request) -> Option<Answer> {
     }
 }
 
-fn ask(source: &mut dyn Source, request: Request) -> Result<Answer, Trouble> {
+/// One question, answered.
+pub fn ask(source: &mut dyn Source, request: Request) -> Result<Answer, Trouble> {
     Ok(match request {
         Request::Open | Request::Reload => Answer::Trouble(Trouble::unsupported("not a question")),
         Request::Get(ids) => Answer::Memories(source.get(&ids)?),
