@@ -40,16 +40,8 @@ impl<S: Source> Headless<S> {
         let mut seen = Seen::default();
         let _ = source.changes(&mut seen);
         let now = state.now;
-        let mut this = Self {
-            state,
-            source,
-            now,
-            asides: Vec::new(),
-            changes: 0,
-            seen,
-            slow: false,
-            waiting: Vec::new(),
-        };
+        let mut this =
+            Self { state, source, now, asides: Vec::new(), changes: 0, seen, slow: false, waiting: Vec::new() };
         this.state.size = size;
         this.tell(Msg::Resize(size.0, size.1));
         this.load();

@@ -129,8 +129,9 @@ pub fn screen(state: &State) -> Screen {
     if let Some(banner) = &state.banner {
         screen.banner = take((banner.lines.len() as u16).min(height / 4));
     }
-    if let Some(completion) = state.search.line.as_ref().map(|_| state.search.completion.is_some()) {
-        screen.search = take(1 + u16::from(completion && breadth >= Breadth::Stack && height >= 12));
+    if state.search.line.is_some() {
+        // The second line is for completion and faults; it stays, so that nothing moves while somebody types.
+        screen.search = take(1 + u16::from(breadth >= Breadth::Stack && height >= 12));
     }
     let top = y;
     let bottom = height.saturating_sub(1);

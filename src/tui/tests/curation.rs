@@ -184,7 +184,11 @@ fn title_concepts_pin_and_exclude() {
     assert!(stage.source.steps() >= 2);
     stage.keys("p");
     assert!(memory(&stage, id).unwrap().pinned);
-    assert!(stage.text().lines().any(|line| line.contains('^') && line.contains("Short and right")), "{}", stage.text());
+    assert!(
+        stage.text().lines().any(|line| line.contains('^') && line.contains("Short and right")),
+        "{}",
+        stage.text()
+    );
     stage.keys("p x");
     let now = memory(&stage, id).unwrap();
     assert!(!now.pinned && now.excluded);
@@ -225,7 +229,10 @@ fn redact_wants_the_word_and_leaves_no_copy() {
     let mut stage = screen((100, 30));
     let needle = "bcrypt";
     let holds = |stage: &Headless<Demo>| {
-        stage.source.memories().any(|m| m.facts.iter().any(|fact| fact.contains(needle)) || m.narrative.contains(needle))
+        stage
+            .source
+            .memories()
+            .any(|m| m.facts.iter().any(|fact| fact.contains(needle)) || m.narrative.contains(needle))
     };
     assert!(holds(&stage));
     stage.keys("R");

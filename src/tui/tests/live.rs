@@ -56,7 +56,9 @@ fn live_a_cursor_elsewhere_stays_on_its_memory_until_it_would_leave_the_screen()
 
 /// Lines without the sign of the next context: that is the truth of the moment, not a place.
 fn places(stage: &Headless<Demo>) -> Vec<String> {
-    let blank = |line: String| line.chars().enumerate().map(|(at, ch)| if at == 2 && "+-".contains(ch) { ' ' } else { ch }).collect();
+    let blank = |line: String| {
+        line.chars().enumerate().map(|(at, ch)| if at == 2 && "+-".contains(ch) { ' ' } else { ch }).collect()
+    };
     list(stage).into_iter().map(blank).collect()
 }
 

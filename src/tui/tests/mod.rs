@@ -22,8 +22,7 @@ pub fn state(glyphs: GlyphSet, depth: Depth) -> State {
     let look = Look::new(file, depth, glyphs, 1);
     let alphabet = Alphabet::new(&crate::mode::code());
     let zone = jiff::tz::TimeZone::UTC;
-    let mut state =
-        State::new(TuiSettings::default(), look, Keymap::shipped(), alphabet, zone, super::demo::START_MS);
+    let mut state = State::new(TuiSettings::default(), look, Keymap::shipped(), alphabet, zone, super::demo::START_MS);
     state.scope_wanted = ScopeWanted::Named("webapp".into());
     state
 }

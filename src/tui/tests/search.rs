@@ -7,7 +7,10 @@ use crate::tui::state::Tier;
 
 fn titles(stage: &Headless<Demo>) -> Vec<String> {
     let rows = &stage.state.rows;
-    (0..rows.exact()).filter_map(|at| rows.get(at)).map(|ix| stage.state.arena.title(stage.state.arena.row(ix)).to_owned()).collect()
+    (0..rows.exact())
+        .filter_map(|at| rows.get(at))
+        .map(|ix| stage.state.arena.title(stage.state.arena.row(ix)).to_owned())
+        .collect()
 }
 
 #[test]
@@ -186,7 +189,8 @@ fn saved_views_are_kept_by_number() {
 fn sorting_never_loses_the_cursor() {
     let mut stage = screen_of(2_000, (100, 30));
     stage.keys("j j j s t");
-    let tokens: Vec<u32> = (0..50).filter_map(|at| stage.state.rows.get(at)).map(|ix| stage.state.arena.row(ix).tokens).collect();
+    let tokens: Vec<u32> =
+        (0..50).filter_map(|at| stage.state.rows.get(at)).map(|ix| stage.state.arena.row(ix).tokens).collect();
     assert!(tokens.windows(2).all(|pair| pair[0] >= pair[1]));
     stage.keys("s n");
     assert!(stage.text().contains("LIVE") || stage.text().contains("HOLD"));

@@ -29,10 +29,30 @@ fn d08_every_view_at_every_size_draws() {
 
 #[test]
 fn d08_every_popup_at_every_size_draws() {
-    for keys in ["?", ":", "t", "T", "f p", "f t", "s", "'", "U", "m", "r", "R", "C", "g d", "O", "space space d", "space space M"] {
-        let mut stage = screen(( 100, 30));
+    for keys in [
+        "?",
+        ":",
+        "t",
+        "T",
+        "f p",
+        "f t",
+        "s",
+        "'",
+        "U",
+        "m",
+        "r",
+        "R",
+        "C",
+        "g d",
+        "O",
+        "space space d",
+        "space space M",
+    ] {
+        let mut stage = screen((100, 30));
         stage.keys(keys);
-        for (width, height) in [(0, 0), (1, 1), (5, 2), (12, 1), (24, 6), (30, 15), (50, 40), (90, 9), (160, 45), (200, 60)] {
+        for (width, height) in
+            [(0, 0), (1, 1), (5, 2), (12, 1), (24, 6), (30, 15), (50, 40), (90, 9), (160, 45), (200, 60)]
+        {
             stage.resize(width, height);
             stage.draw();
         }
@@ -80,7 +100,9 @@ fn a102_d07_no_field_brings_an_escape_to_the_screen() {
             stage.keys(keys);
             let buf = stage.draw();
             for cell in buf.content() {
-                let bad = cell.symbol().chars().find(|ch| ch.is_control() || ('\u{202a}'..='\u{202e}').contains(ch) || ('\u{2066}'..='\u{2069}').contains(ch));
+                let bad = cell.symbol().chars().find(|ch| {
+                    ch.is_control() || ('\u{202a}'..='\u{202e}').contains(ch) || ('\u{2066}'..='\u{2069}').contains(ch)
+                });
                 assert_eq!(bad, None, "{:?} at {size:?} after {keys}", cell.symbol());
             }
         }
@@ -99,7 +121,14 @@ fn a156_letters_that_grow_when_folded_are_searched_at_any_size() {
 
 #[test]
 fn a158_d13_what_stands_right_of_a_title_stands_at_the_same_column() {
-    for text in ["plain", "支付回调失败后会重试三次，第四次进入死信队列", "🦀 Grantで取得", "👩‍👩‍👧 🇩🇪 e\u{301}", "עברית בכותרת", "تحديث"] {
+    for text in [
+        "plain",
+        "支付回调失败后会重试三次，第四次进入死信队列",
+        "🦀 Grantで取得",
+        "👩‍👩‍👧 🇩🇪 e\u{301}",
+        "עברית בכותרת",
+        "تحديث",
+    ] {
         let stage = with_text(text, (160, 45));
         let buf = stage.draw();
         let frame = places(&stage.state).list;

@@ -99,7 +99,11 @@ fn named_cells_have_their_style_in_every_theme() {
         let cursor = buf.cell((list.x + 20, list.y + 1)).unwrap().style();
         let wanted = base.patch(theme.of(Role::Cursor));
         assert_eq!(cursor.bg, Some(wanted.bg.unwrap_or(Color::Reset)), "{name}: the cursor's bar");
-        assert_eq!(cursor.add_modifier.contains(Modifier::REVERSED), wanted.add_modifier.contains(Modifier::REVERSED), "{name}");
+        assert_eq!(
+            cursor.add_modifier.contains(Modifier::REVERSED),
+            wanted.add_modifier.contains(Modifier::REVERSED),
+            "{name}"
+        );
         let text = buf.cell((list.x + 20, list.y + 2)).unwrap().style();
         assert_eq!(text.fg, Some(base.fg.unwrap_or(Color::Reset)), "{name}: body text");
         assert_eq!(text.bg, Some(base.bg.unwrap_or(Color::Reset)), "{name}: background");

@@ -101,7 +101,8 @@ pub fn paste(state: &mut State, text: &str, out: &mut Out) {
     if state.guard.tripped.is_some() {
         return;
     }
-    let text = crate::memory::safe_line(text);
+    // Terminals send a pasted line's end as a carriage return.
+    let text = crate::memory::safe_line(&text.replace('\r', "\n"));
     let short = crate::memory::clip_chars(&text, 200);
     match &mut state.popup {
         Some(Popup::Line(line)) => line.edit.insert(short),

@@ -264,7 +264,7 @@ fn front(ui: &mut Ui<'_>, area: Rect, shape: &Shape<'_>, pos: usize, row: &Row, 
         at += cells + 1;
         if shape.tiers {
             let day = ui.day(ui.date(row.created_ms));
-            ui.text(at, y, 6, &day, Role::Muted);
+            ui.text_right(at + 6, y, 6, &day, Role::Muted);
             at += 7;
         }
     }
