@@ -13,7 +13,6 @@ pub mod counts;
 pub mod demo;
 pub mod effect;
 pub mod fuzzy;
-pub mod headless;
 pub mod key;
 pub mod keymap;
 pub mod layout;
@@ -29,6 +28,3 @@ pub mod update;
 pub mod view;
 pub mod width;
 pub mod worker;
-
-#[cfg(test)]
-mod tests;

@@ -24,7 +24,6 @@ mod readme;
 mod recall_live;
 mod recording;
 mod rig;
-mod screen;
 mod serve;
 mod transcripts;
 

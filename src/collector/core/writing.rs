@@ -47,7 +47,6 @@ impl Core {
         match self.writer.write(now) {
             Some(recorded) => {
                 self.snapshot.last_write_at = Some(now);
-                self.wrote = true;
                 if was_blocked.is_some() {
                     self.unblocked();
                 }

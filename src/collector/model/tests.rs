@@ -1,9 +1,11 @@
 use super::*;
 use crate::config::Settings;
-use crate::memory::Draft;
+use crate::memory::{Draft, Source, Summary};
 use crate::observer::batch::Batch;
-use crate::observer::outcome::CallOutcome;
+use crate::observer::machine::{Call, Settled};
+use crate::observer::outcome::{CallOutcome, Final};
 use crate::observer::provider::{AskKey, RunKey, Usage};
+use crate::store::api::Outcome;
 use crate::transcript::event::{Answer, Event, ToolCall, ToolFacts, ToolOutcome, TurnEnd};
 
 fn now() -> Timestamp {

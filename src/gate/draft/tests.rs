@@ -1,4 +1,5 @@
 use super::*;
+use crate::memory::MemoryId;
 
 fn kept(text: &str) -> Vec<Draft> {
     parse(text, OpenEnd::Keep).drafts

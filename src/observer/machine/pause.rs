@@ -10,7 +10,8 @@ use crate::memory::{SessionId, Timestamp};
 use crate::observer::budget::{Denied, Spend};
 use crate::observer::outcome::{CallOutcome, Final, PauseReason};
 
-use super::session::{Flight, backoff, halves};
+use super::session::Flight;
+use super::work::{backoff, halves};
 use super::{Call, Effect, Machine, PauseStatus};
 
 /// After so many troubles in a row the service is taken to be down, not slow.
@@ -256,7 +257,7 @@ impl Machine {
         self.push_front(session, [flight.work]);
     }
 
-    pub(super) fn push_front<const N: usize>(&mut self, session: &SessionId, work: [super::session::Work; N]) {
+    pub(super) fn push_front<const N: usize>(&mut self, session: &SessionId, work: [super::work::Work; N]) {
         if let Some(watched) = self.sessions.get_mut(session) {
             for piece in work.into_iter().rev() {
                 watched.work.push_front(piece);

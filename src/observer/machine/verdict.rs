@@ -12,7 +12,8 @@ use crate::observer::prompt::{Remembered, resolve};
 use crate::observer::provider::Usage;
 use crate::transcript::event::{Body, Event};
 
-use super::session::{Flight, Work, halves, summary_frame};
+use super::session::Flight;
+use super::work::{Work, halves, summary_frame};
 use super::{Call, Effect, Machine, Settled};
 
 impl Machine {

@@ -11,9 +11,7 @@ pub fn act(state: &mut State, action: Action, times: u32, out: &mut Out) {
     if action.writes() && !may_write(state) {
         return;
     }
-    if !matches!(action, Action::Palette | Action::Help) {
-        *state.action_uses.entry(action.name()).or_default() += 1;
-    }
+    *state.action_uses.entry(action.name()).or_default() += 1;
     if pages::act(state, action, times, out) {
         return;
     }

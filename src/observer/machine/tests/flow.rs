@@ -4,7 +4,7 @@ use jiff::SignedDuration;
 
 use super::talk::*;
 use crate::gate::reply::Expected;
-use crate::memory::{MemoryId, Source};
+use crate::memory::{MemoryId, Source, estimate_tokens};
 use crate::observer::machine::{HelperReads, Input, Observed};
 use crate::observer::outcome::Final;
 use crate::observer::prompt::Remembered;
@@ -91,6 +91,72 @@ fn the_pace_of_a_real_session_costs_a_quarter_of_a_question_a_call() {
     }
     assert!(talk.asked.len() * 4 <= 40, "{} questions for 40 calls", talk.asked.len());
     talk.all_settled_once();
+}
+
+/// What claude-mem sends for the same work, by the description of its write path: a first message of 6,200 characters,
+/// one request for each tool call and each turn's end, each with all that was said before in the same conversation;
+/// a call's message has 900 characters of its own and its parameters and outcome as JSON text made JSON again, cut at
+/// 16,000 characters each.
+fn prompt_tokens_of_one_request_a_call(calls: &[(String, String)], turn: usize, answer: &str) -> u64 {
+    let twice = |text: &str| serde_json::Value::from(serde_json::Value::from(text).to_string()).to_string();
+    let shown = |text: &str| twice(text).chars().take(16_000).collect::<String>();
+    let (mut context, mut total) = (6_200 / 4_u64, 6_200 / 4_u64);
+    for (n, (input, output)) in calls.iter().enumerate() {
+        let message = 900 / 4 + u64::from(estimate_tokens(&shown(input))) + u64::from(estimate_tokens(&shown(output)));
+        context += message;
+        total += context;
+        context += u64::from(estimate_tokens(answer));
+        if (n + 1) % turn == 0 {
+            context += 2_200 / 4;
+            total += context;
+            context += u64::from(estimate_tokens(answer));
+        }
+    }
+    total
+}
+
+#[test]
+fn the_prompt_tokens_of_a_real_session_are_less_than_half_of_one_request_a_call() {
+    // 48 calls of the sizes sessions have, 7 s apart, in turns of 8.
+    let code = "    let pool = Pool::new(config.size.max(1), \"main\");\n";
+    let sizes = [("Read", 120, 8_000), ("Grep", 80, 1_500), ("Edit", 1_600, 700), ("Bash", 120, 2_500)];
+    let calls: Vec<(&str, String, String)> = (0..48)
+        .map(|n| {
+            let (name, input, output) = sizes[n % 4];
+            let text = |size: usize| code.repeat(size / code.len() + 1);
+            let input =
+                serde_json::json!({"file_path": format!("/w/alpha/src/{n}.rs"), "new_string": text(input)}).to_string();
+            (name, input, text(output))
+        })
+        .collect();
+    let answer = xml("A title of usual length that says what was found and where it was found");
+    let plain: Vec<(String, String)> = calls.iter().map(|it| (it.1.clone(), it.2.clone())).collect();
+    let theirs = prompt_tokens_of_one_request_a_call(&plain, 8, &answer);
+
+    let mut talk =
+        Talk::new().play(|asked| good(asked, "A title of usual length that says what was found and where it was"));
+    talk.takes = seconds(4);
+    talk.measured = true;
+    for (n, (name, input, output)) in calls.iter().enumerate() {
+        if n % 8 == 0 {
+            talk.feed([prompt("s", &format!("u{n}"), "go on with the next part of it")]);
+        }
+        talk.feed([tool("s", &format!("t{n}"), name, input, output)]);
+        talk.pass(7);
+        if n % 8 == 7 {
+            talk.feed([answer_event(n), turn_end("s", &format!("e{n}"))]);
+            talk.pass(20);
+        }
+    }
+    talk.all_settled_once();
+    let ours = talk.prompt_tokens;
+    println!("prompt tokens for 48 calls: {ours} in {} requests, against {theirs} in 54", talk.asked.len());
+    assert!(talk.asked.len() * 4 <= 48, "{} requests", talk.asked.len());
+    assert!(ours * 2 <= theirs, "{ours} against {theirs}");
+}
+
+fn answer_event(n: usize) -> Event {
+    answer("s", &format!("a{n}"), "that part is done now and tested")
 }
 
 #[test]

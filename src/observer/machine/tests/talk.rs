@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 
 use crate::config::Settings;
 use crate::gate::reply::{ErrorKind, Expected, Reply, ReplyError, Stop};
-use crate::memory::{EventKey, MemoryId, ProjectRef, SessionId, Timestamp};
+use crate::memory::{EventKey, MemoryId, ProjectRef, SessionId, Timestamp, estimate_tokens};
 use crate::observer::batch::Batch;
 use crate::observer::budget::Spend;
 use crate::observer::machine::{Call, Config, Effect, Input, Machine, Observed, Settled};
@@ -154,6 +154,11 @@ pub(super) struct Talk {
     pub script: Option<Script>,
     /// How long the script takes.
     pub takes: SignedDuration,
+    /// Usage is that of the texts, conversations growing with every turn; otherwise the same figures for every answer.
+    pub measured: bool,
+    /// Tokens that were sent, when measured.
+    pub prompt_tokens: u64,
+    contexts: BTreeMap<RunKey, u64>,
     answers: Vec<(Timestamp, Asked, Act)>,
     wake: Option<Timestamp>,
     next_id: i64,
@@ -186,6 +191,9 @@ impl Talk {
             refuse: VecDeque::new(),
             script: None,
             takes: SignedDuration::ZERO,
+            measured: false,
+            prompt_tokens: 0,
+            contexts: BTreeMap::new(),
             answers: Vec::new(),
             wake: None,
             next_id: 1,
@@ -249,8 +257,9 @@ impl Talk {
     fn obey(&mut self, order: Order) -> Vec<Input> {
         let report = |run, said| Input::Report(Report { run, said });
         match order {
-            Order::Start { run, .. } => {
+            Order::Start { run, spec } => {
                 self.starts += 1;
+                self.contexts.insert(run, u64::from(estimate_tokens(&spec.instructions)));
                 if let Some(how) = self.refuse.pop_front() {
                     return vec![report(run, Said::Gone(how))];
                 }
@@ -282,8 +291,18 @@ impl Talk {
     }
 
     fn answer_to(&mut self, asked: &Asked, act: Act) -> Vec<Input> {
+        let mut usage = Usage { input: 1_000, output: 100, millis: 5, ..Usage::default() };
+        if self.measured {
+            let context = self.contexts.entry(asked.run).or_default();
+            *context += u64::from(estimate_tokens(&asked.text));
+            self.prompt_tokens += *context;
+            usage.input = *context;
+            if let Act::Say(text) = &act {
+                usage.output = u64::from(estimate_tokens(text));
+                *context += usage.output;
+            }
+        }
         let said = |reply: Reply| {
-            let usage = Usage { input: 1_000, output: 100, millis: 5, ..Usage::default() };
             let said = Said::Answered { ask: asked.ask, reply, usage, model: Some("m".into()) };
             vec![Input::Report(Report { run: asked.run, said })]
         };
