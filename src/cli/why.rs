@@ -6,7 +6,8 @@ use std::process::ExitCode;
 use serde::Serialize;
 
 use super::{CliError, Ctx, print};
-use crate::memory::{EventKey, Memory, MemoryId, Timestamp};
+use crate::collector::core::REREAD;
+use crate::memory::{EventKey, Memory, MemoryId, SessionId, Timestamp};
 use crate::store::api::{LedgerEntry, Outcome};
 use crate::store::{Access, Store, StoreError};
 
@@ -19,6 +20,9 @@ pub struct Args {
     /// One JSON document
     #[arg(long)]
     pub json: bool,
+    /// Try an event again that was given up
+    #[arg(long)]
+    pub retry: bool,
 }
 
 /// What became of one event.
@@ -73,6 +77,9 @@ pub fn run(args: Args, ctx: &Ctx) -> Result<ExitCode, CliError> {
         return show(&why, args.json, || memory_told(&why));
     }
     let entry = find(&store, key).map_err(failed)?;
+    if let (true, Some(entry)) = (args.retry, &entry) {
+        return retry(entry, ctx);
+    }
     let Some(entry) = entry else {
         return Err(CliError::new(format!("no event {key} has an outcome"))
             .cause("it was not read yet, waits for its outcome, or is a mark nobody decides about")
@@ -80,6 +87,38 @@ pub fn run(args: Args, ctx: &Ctx) -> Result<ExitCode, CliError> {
     };
     let why = event_why(entry);
     show(&why, args.json, || event_told(&why))
+}
+
+/// Takes an event that was given up out of the ledger, and has its session read again.
+fn retry(entry: &LedgerEntry, ctx: &Ctx) -> Result<ExitCode, CliError> {
+    let failed = |error: StoreError| CliError::store("the event cannot be tried again", &error);
+    if entry.outcome != Outcome::Quarantined {
+        return Err(CliError::new(format!("event {} was not given up", entry.key))
+            .cause(format!("it was {}", outcome_word(entry.outcome)))
+            .hint("only what was given up can be tried again"));
+    }
+    let mut store = Store::open(&ctx.dirs.database(), Access::ReadWrite, ctx.now()).map_err(failed)?;
+    let mut sessions: Vec<SessionId> = match store.state(REREAD).map_err(failed)? {
+        Some(wish) => serde_json::from_str(&wish.value).unwrap_or_default(),
+        None => Vec::new(),
+    };
+    if !sessions.contains(&entry.session) {
+        sessions.push(entry.session.clone());
+    }
+    store.requeue(std::slice::from_ref(&entry.key)).map_err(failed)?;
+    let value = serde_json::to_string(&sessions).unwrap_or_default();
+    store.set_state(REREAD, &value, ctx.now()).map_err(failed)?;
+    print::say(format_args!("{} is tried again as soon as a collector runs.", entry.key));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn outcome_word(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Stored => "stored",
+        Outcome::Skipped => "skipped",
+        Outcome::Dropped => "refused",
+        Outcome::Quarantined => "given up",
+    }
 }
 
 /// An event by its key, or by the part of its key that a person can see in a transcript.
@@ -136,12 +175,7 @@ fn event_why(entry: LedgerEntry) -> EventWhy {
 
 fn event_told(why: &EventWhy) -> String {
     let mut out = String::new();
-    let outcome = match why.outcome {
-        Outcome::Stored => "stored",
-        Outcome::Skipped => "skipped",
-        Outcome::Dropped => "refused",
-        Outcome::Quarantined => "given up",
-    };
+    let outcome = outcome_word(why.outcome);
     let _ = writeln!(out, "{} {}: {outcome} ({})", why.kind, why.key, why.reason);
     let _ = writeln!(out, "  session   {}", why.session);
     if let Some(time) = why.time {

@@ -28,6 +28,9 @@ use crate::store::api::{LedgerRow, Pause};
 use events::stream_of;
 use writing::{add_counters, cursor_row, mark_older_counted};
 
+/// Named fact: sessions to be read again, because events of them are to have a second try.
+pub const REREAD: &str = "collector.reread";
+
 /// A mark of a file's progress: the place, and the lines read on the way to it.
 type Mark = (Place, Vec<(String, i64)>);
 
@@ -94,6 +97,10 @@ pub struct Core {
     caught: bool,
     counted_all: bool,
     stored: u64,
+    wrote: bool,
+    /// Files that are not read on because their stream has enough waiting.
+    on_hold: HashMap<FileNo, StreamId>,
+    excluded: Option<Vec<String>>,
     /// The judge's warnings as they were told last.
     heeded: Vec<String>,
 }
@@ -129,9 +136,12 @@ impl Core {
             caught: false,
             counted_all: false,
             stored: 0,
+            wrote: false,
+            on_hold: HashMap::new(),
+            excluded: None,
             heeded: Vec::new(),
         };
-        core.look_at_pauses();
+        core.look_at_wishes();
         core
     }
 
@@ -167,6 +177,11 @@ impl Core {
         &mut self.writer
     }
 
+    /// Whether something was written since this was asked last.
+    pub fn take_wrote(&mut self) -> bool {
+        std::mem::take(&mut self.wrote)
+    }
+
     /// Memories stored since the start.
     pub fn stored(&self) -> u64 {
         self.stored
@@ -183,8 +198,8 @@ impl Core {
         self.pending.len()
     }
 
-    /// The user may have paused or resumed in another process.
-    pub fn look_at_pauses(&mut self) {
+    /// The user may have paused, excluded a project, or asked for a second try, in another process.
+    pub fn look_at_wishes(&mut self) {
         let Ok(version) = self.writer.store().data_version() else { return };
         if version == self.data_version {
             return;
@@ -193,6 +208,43 @@ impl Core {
         if let Ok(pauses) = self.writer.store().pauses() {
             self.pauses = pauses;
         }
+        if let Ok(projects) = self.writer.store().projects() {
+            let mut roots: Vec<String> =
+                projects.into_iter().filter(|project| project.excluded).map(|project| project.root).collect();
+            roots.sort();
+            if self.excluded.replace(roots.clone()).is_some_and(|before| before != roots) {
+                let _ = self.orders.send(Order::Excluded(roots));
+            }
+        }
+        if let Ok(Some(wish)) = self.writer.store().state(REREAD) {
+            let sessions: Vec<SessionId> = serde_json::from_str(&wish.value).unwrap_or_default();
+            for session in sessions {
+                let _ = self.orders.send(Order::Reread(session));
+            }
+            let _ = self.writer.store_mut().clear_state(REREAD);
+        }
+    }
+
+    /// Holds the file of a stream that has enough waiting, and lets those go on whose streams have room again.
+    fn mind_the_room(&mut self, no: FileNo, stream: Option<&StreamId>) {
+        if let Some(stream) = stream
+            && !self.judge.has_room(stream)
+            && self.on_hold.insert(no, stream.clone()).is_none()
+        {
+            let _ = self.orders.send(Order::Hold(no));
+        }
+    }
+
+    fn release_files(&mut self) {
+        let judge = &self.judge;
+        let orders = &self.orders;
+        self.on_hold.retain(|no, stream| {
+            let held = !judge.has_room(stream);
+            if !held {
+                let _ = orders.send(Order::Release(*no));
+            }
+            held
+        });
     }
 
     /// What the intake read. An error means that the database cannot be asked: the delivery is to be given again.
@@ -214,7 +266,7 @@ impl Core {
             Ok(known) => known,
             Err(error) => return Err((Box::new(delivery), error)),
         };
-        self.look_at_pauses();
+        self.look_at_wishes();
         self.caught = false;
         let Delivery { file: no, epoch, news, steps, place, counters, bytes, weight, read_at, at_end: _ } = delivery;
         if let Some(news) = news {
@@ -225,9 +277,13 @@ impl Core {
             self.snapshot_changed = true;
         }
         let mut fresh: HashSet<EventKey> = HashSet::new();
+        let mut last_stream = None;
         for step in steps {
             match step {
                 Step::Event(event, project) => {
+                    if last_stream.is_none() {
+                        last_stream = Some(stream_of(&event, self.lane(no)));
+                    }
                     let names = [Some(event.key.clone()), event.alias.clone()];
                     let mut its = names.iter().flatten();
                     let elsewhere = its.any(|key| known.contains(key) || fresh.contains(key));
@@ -268,6 +324,7 @@ impl Core {
             }
         }
         self.place_cursor(no);
+        self.mind_the_room(no, last_stream.as_ref());
         if self.held.take(weight) {
             let _ = self.orders.send(Order::Room);
         }
@@ -371,6 +428,9 @@ impl Core {
     }
 
     fn take_verdicts(&mut self) {
+        if !self.verdicts.is_empty() && !self.on_hold.is_empty() {
+            self.release_files();
+        }
         for mut verdict in std::mem::take(&mut self.verdicts) {
             if verdict.call.is_some() && self.writer.has_call() {
                 self.write_now();

@@ -72,6 +72,10 @@ pub enum Order {
     Release(FileNo),
     /// Look at every file.
     Rescan,
+    /// The projects the user excluded are these now.
+    Excluded(Vec<String>),
+    /// Read the files of this session again from their first byte: events of it were taken out of the ledger.
+    Reread(SessionId),
     /// End.
     Stop,
 }

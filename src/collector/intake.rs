@@ -38,7 +38,10 @@ use tracked::{OLDER, Tracked};
 /// How patient the intake is. Tests make it quick.
 #[derive(Clone, Debug)]
 pub struct Pace {
-    /// A file that did not grow for this long is told quiet: a turn may be over, a last line without newline counts.
+    /// A file whose last answer the client called final, and that did not grow for this long: the turn is over.
+    pub confirm: Duration,
+    /// Any other file that did not grow for this long is told quiet: a turn of an old client may be over, a last line
+    /// without newline counts.
     pub quiet: Duration,
     /// A turn that did not grow for this long is asked about as it is.
     pub settle: Duration,
@@ -59,6 +62,7 @@ pub struct Pace {
 impl Default for Pace {
     fn default() -> Self {
         Self {
+            confirm: Duration::from_millis(300),
             quiet: Duration::from_secs(3),
             settle: Duration::from_secs(600),
             look: Duration::from_secs(3),
@@ -305,6 +309,8 @@ impl Intake {
                 self.next_rescan = monotonic();
                 self.dry_told = false;
             }
+            Order::Excluded(roots) => self.gates.set_excluded(&roots),
+            Order::Reread(session) => self.reread(&session),
             Order::Hold(no) => {
                 if let Some(file) = self.files.get_mut(no.0 as usize) {
                     file.on_hold = true;
@@ -361,7 +367,8 @@ impl Intake {
 
     /// Nothing is left to read: files fall quiet at once where nothing is to come (`once`), and whoever waits is told.
     pub(super) fn when_dry(&mut self) {
-        if self.dry_told || self.pick().is_some() {
+        // A file that is held has more to read: its session's observer has to answer first.
+        if self.dry_told || !self.live.is_empty() || !self.fresh.is_empty() || !self.older.is_empty() {
             return;
         }
         if self.scope.once || self.scope.older.is_some() {

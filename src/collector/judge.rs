@@ -120,6 +120,11 @@ pub trait Judge: Send {
         Vec::new()
     }
 
+    /// Whether more of this stream's events are welcome. When not, they stay in the transcript until they are.
+    fn has_room(&self, _stream: &StreamId) -> bool {
+        true
+    }
+
     /// Whether it takes its time: then what waits in memory is no sign that it should be hurried.
     fn is_slow(&self) -> bool {
         false

@@ -24,6 +24,7 @@ pub mod ready;
 pub mod refine;
 pub mod report;
 pub mod run;
+pub mod upkeep;
 pub mod vectors;
 pub mod write;
 

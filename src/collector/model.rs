@@ -334,6 +334,10 @@ impl Judge for ModelJudge {
         out
     }
 
+    fn has_room(&self, stream: &StreamId) -> bool {
+        self.machine.room(&name_of(stream))
+    }
+
     fn is_slow(&self) -> bool {
         true
     }

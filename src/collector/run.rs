@@ -22,6 +22,7 @@ use super::input::{Ask, Held, Input};
 use super::intake::{self, Intake, Pace, Scope, Setup};
 use super::judge::{Judge, OfflineJudge};
 use super::lock::{self, NotHeld, ROOM};
+use super::upkeep::Upkeep;
 use super::vectors::Filler;
 use super::write::{Fault, Waits, Writer};
 use crate::config::{Dirs, Env, Settings};
@@ -319,6 +320,8 @@ fn run(
     let resting = scope.once || scope.older.is_some();
     let looks_at_all = scope.older.is_none();
     let filler = Filler::start(options.dirs.database(), &options.settings, options.clock.clone());
+    let much = scope.from_start || scope.reread || scope.older.is_some();
+    let upkeep = Upkeep::new(&options.settings, crate::config::monotonic());
     let setup = Setup {
         roots: roots.clone(),
         dirs: options.dirs,
@@ -334,7 +337,10 @@ fn run(
     };
     let _filler = filler;
     let born = known.born;
-    let writer = Writer::new(store, options.waits, options.fault);
+    let mut writer = Writer::new(store, options.waits, options.fault);
+    if much {
+        writer.expect_much();
+    }
     let judge = match options.judge {
         Some(make) => make(inputs.clone()),
         None => Box::new(OfflineJudge::new(options.mode)),
@@ -370,6 +376,7 @@ fn run(
         roots,
         known_roots: known.roots,
         looks_at_all,
+        upkeep,
         parked: VecDeque::new(),
         parked_until: None,
         published: None,

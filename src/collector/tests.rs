@@ -73,6 +73,7 @@ impl Bench {
         let clock = Arc::new(Fixed);
         let pace = Pace {
             // Nothing falls quiet but by being told so.
+            confirm: std::time::Duration::from_secs(86_400),
             quiet: std::time::Duration::from_secs(86_400),
             settle: std::time::Duration::from_secs(86_400 * 365 * 20),
             ..Pace::default()

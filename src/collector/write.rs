@@ -12,7 +12,7 @@ use super::judge::Verdict;
 use crate::config::monotonic;
 use crate::memory::{EventKey, MemoryId, SessionId, Timestamp};
 use crate::store::api::{Commit, CursorRow, LedgerRow, Outcome, Recorded, SessionRow};
-use crate::store::{Store, StoreError};
+use crate::store::{Store, StoreError, event_mark};
 
 /// Rows after which a transaction is written though more is at hand.
 const FULL_ROWS: usize = 1500;
@@ -59,6 +59,9 @@ pub struct Writer {
     commit: Commit,
     /// Keys and second names decided in `commit`, with the session they were given to.
     decided: HashMap<EventKey, SessionId>,
+    /// Marks of all that is decided, while a great deal is read (`Store::event_marks`), and the last row they cover.
+    marks: Option<(i64, HashSet<u64>)>,
+    version: i64,
     counters: HashMap<String, i64>,
     sessions: HashMap<String, SessionRow>,
     cursors: HashMap<String, CursorRow>,
@@ -77,6 +80,8 @@ impl Writer {
             fault,
             commit: Commit::default(),
             decided: HashMap::new(),
+            marks: None,
+            version: -1,
             counters: HashMap::new(),
             sessions: HashMap::new(),
             cursors: HashMap::new(),
@@ -103,10 +108,37 @@ impl Writer {
     }
 
     /// Which of `keys` have an outcome, written or about to be.
-    pub fn known(&self, keys: &[EventKey]) -> Result<HashSet<EventKey>, StoreError> {
-        let mut known = self.store.decided(keys)?;
+    pub fn known(&mut self, keys: &[EventKey]) -> Result<HashSet<EventKey>, StoreError> {
+        let mut known = match self.marks() {
+            Some(marks) => {
+                let doubtful: Vec<EventKey> =
+                    keys.iter().filter(|key| marks.contains(&event_mark(key))).cloned().collect();
+                self.store.decided(&doubtful)?
+            }
+            None => self.store.decided(keys)?,
+        };
         known.extend(keys.iter().filter(|key| self.decided.contains_key(*key)).cloned());
         Ok(known)
+    }
+
+    /// A great deal is about to be read: what is decided is held in memory, so that the ledger is not asked about each
+    /// event.
+    pub fn expect_much(&mut self) {
+        self.marks = self.store.event_marks().ok();
+    }
+
+    /// The marks, as long as nobody else has decided about events.
+    fn marks(&mut self) -> Option<&HashSet<u64>> {
+        let (end, _) = self.marks.as_ref()?;
+        let version = self.store.data_version().ok();
+        if version != Some(self.version) {
+            // Somebody has written: vectors, a pin, or rows of the ledger.
+            if self.store.ledger_end().ok() != Some(*end) {
+                self.expect_much();
+            }
+            self.version = version.unwrap_or(-1);
+        }
+        self.marks.as_ref().map(|(_, marks)| marks)
     }
 
     /// The session an event was given to.
@@ -268,6 +300,10 @@ impl Writer {
 
     fn clear(&mut self) {
         self.commit = Commit::default();
+        if let Some((end, marks)) = &mut self.marks {
+            marks.extend(self.decided.keys().map(event_mark));
+            *end = self.store.ledger_end().unwrap_or(*end);
+        }
         self.decided.clear();
         self.counters.clear();
         self.sessions.clear();

@@ -61,6 +61,12 @@ impl Exclusions {
         !self.any
     }
 
+    /// The roots excluded by hand are these and no others.
+    pub fn set_roots(&mut self, roots: &[String]) {
+        self.roots = roots.iter().cloned().collect();
+        self.any = !self.names.is_empty() || !self.paths.is_empty() || !self.roots.is_empty();
+    }
+
     /// Whether the project, or the directory, is left out.
     pub fn covers(&self, project: Option<&ProjectRef>, cwd: Option<&str>) -> bool {
         self.any

@@ -83,6 +83,12 @@ impl Gates {
         self.places.clear();
     }
 
+    /// The projects excluded by hand are these and no others.
+    pub fn set_excluded(&mut self, roots: &[String]) {
+        self.exclusions.set_roots(roots);
+        self.places.clear();
+    }
+
     /// Whether the marker of this project is not known yet and must be looked for before its events are judged.
     pub fn needs_marker(&self, project: Option<&ProjectRef>) -> bool {
         self.opt_in && project.is_some_and(|project| !self.markers.contains_key(&project.root))

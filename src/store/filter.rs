@@ -99,11 +99,18 @@ impl Conditions {
             it.params.extend(filter.sessions.iter().cloned().map(Value::from));
         }
         if !filter.ids.is_empty() {
-            let parts = vec!["m.id BETWEEN ? AND ?"; filter.ids.len()].join(" OR ");
-            it.push(&format!("({parts})"));
-            for (from, to) in &filter.ids {
+            // Single ids are looked up one by one; two hundred of them as ranges would be tried on every row.
+            let (single, ranges): (Vec<_>, Vec<_>) = filter.ids.iter().partition(|(from, to)| from == to);
+            let mut parts: Vec<String> = Vec::new();
+            if !single.is_empty() {
+                parts.push(format!("m.id IN ({})", marks(single.len())));
+                it.params.extend(single.iter().map(|(id, _)| Value::from(id.0)));
+            }
+            for (from, to) in ranges {
+                parts.push("m.id BETWEEN ? AND ?".into());
                 it.params.extend([Value::from(from.0), Value::from(to.0)]);
             }
+            it.push(&format!("({})", parts.join(" OR ")));
         }
         for (bound, sql) in [(filter.since, "m.ord >= ?"), (filter.until, "m.ord < ?")] {
             if let Some(time) = bound {

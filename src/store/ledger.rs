@@ -44,6 +44,16 @@ pub(super) fn event_named(conn: &Connection, key: &EventKey) -> Result<Option<i6
     Ok(None)
 }
 
+/// The mark of an event's name, as in [`Store::event_marks`].
+pub fn event_mark(key: &EventKey) -> u64 {
+    mark_of(&pack::pack_key(key))
+}
+
+/// FNV-1a.
+fn mark_of(packed: &[u8]) -> u64 {
+    packed.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3))
+}
+
 /// Keys of ledger rows, in the order of the rows.
 pub(super) fn keys_of(conn: &Connection, events: &[i64]) -> Result<Vec<EventKey>> {
     let mut query = conn.prepare_cached("SELECT key FROM ledger WHERE id = ?1")?;
@@ -66,6 +76,25 @@ impl Store {
             }
         }
         Ok(decided)
+    }
+
+    /// A mark of every name in the ledger. Who reads a great deal holds these in memory: a key whose mark is not among
+    /// them is surely new, and need not be asked about. With [`Store::ledger_end`] at that moment.
+    pub fn event_marks(&self) -> Result<(i64, HashSet<u64>)> {
+        let end = self.ledger_end()?;
+        let mut marks = HashSet::new();
+        let mut query = self.conn.prepare("SELECT key FROM ledger UNION ALL SELECT key FROM ledger_alias")?;
+        let mut rows = query.query([])?;
+        while let Some(row) = rows.next()? {
+            marks.insert(mark_of(row.get_ref(0)?.as_blob().unwrap_or_default()));
+        }
+        Ok((end, marks))
+    }
+
+    /// The newest row of the ledger; 0 when there is none.
+    pub fn ledger_end(&self) -> Result<i64> {
+        let mut query = self.conn.prepare_cached("SELECT coalesce(max(id), 0) FROM ledger")?;
+        Ok(query.query_row([], |row| row.get(0))?)
     }
 
     /// What became of an event.

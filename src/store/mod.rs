@@ -73,6 +73,7 @@ pub mod exchange;
 
 pub use api::{Access, Commit, Filter, Order, PageKey, Recorded};
 pub use error::{Result, StoreError};
+pub use ledger::event_mark;
 pub use notes::NotesWanted;
 
 /// One connection to the database.

@@ -129,8 +129,9 @@ pub fn screen(state: &State) -> Screen {
     if let Some(banner) = &state.banner {
         screen.banner = take((banner.lines.len() as u16).min(height / 4));
     }
-    if let Some(completion) = state.search.line.as_ref().map(|_| state.search.completion.is_some()) {
-        screen.search = take(1 + u16::from(completion && breadth >= Breadth::Stack && height >= 12));
+    if state.search.line.is_some() {
+        // The second line is for completion and faults; it stays, so that nothing moves while somebody types.
+        screen.search = take(1 + u16::from(breadth >= Breadth::Stack && height >= 12));
     }
     let top = y;
     let bottom = height.saturating_sub(1);
@@ -148,6 +149,10 @@ fn split(state: &State, breadth: Breadth, mut body: Rect, screen: &mut Screen) {
     }
     screen.list = body;
     if !has_detail_view(state.view) {
+        return;
+    }
+    // Typing a query, the place of the match says more than the whole of one memory.
+    if state.search.line.is_some() && breadth == Breadth::Split && state.layout == Layout::Split {
         return;
     }
     match (state.layout, breadth) {
@@ -213,6 +218,7 @@ pub fn shape<'a>(state: &'a State, screen: &Screen) -> Shape<'a> {
         wraps_title: breadth <= Breadth::Stack,
         headings: breadth >= Breadth::Stack && area.height >= 5,
         tiers,
+        judge: tiers.then_some(&state.search.judge),
         zone: &state.zone,
         seen: (state.feed.seen.created_ms > i64::MIN).then_some(state.feed.seen),
     }

@@ -13,6 +13,7 @@ pub mod counts;
 pub mod demo;
 pub mod effect;
 pub mod fuzzy;
+pub mod headless;
 pub mod key;
 pub mod keymap;
 pub mod layout;
@@ -28,3 +29,6 @@ pub mod update;
 pub mod view;
 pub mod width;
 pub mod worker;
+
+#[cfg(test)]
+mod tests;

@@ -124,8 +124,9 @@ impl Widths {
         for (at, cluster) in text.grapheme_indices(true) {
             let cells = self.cluster(cluster);
             let space = cluster == " ";
-            if !space && used + cells > width {
-                match last_space {
+            // Twice at most: once for a space to break at, once inside the word.
+            while !space && used + cells > width && start < at {
+                match last_space.take() {
                     Some((end, next)) => {
                         // Spaces at the beginning of a line that has no room for them are dropped.
                         if end > start {
@@ -143,7 +144,6 @@ impl Widths {
                 if lines.len() >= max_lines {
                     return;
                 }
-                last_space = None;
             }
             if space {
                 // Spaces at the edge hang over it and are dropped there.
@@ -207,6 +207,7 @@ mod tests {
         assert_eq!(wrapped("two  spaces", 4), ["two", "spac", "es"]);
         assert_eq!(wrapped("", 5), [""]);
         assert_eq!(wrapped("   é", 2), ["é"]);
+        assert_eq!(wrapped(" éééaéé支🦀", 7), ["éééaéé", "支🦀"]);
         assert!(wrapped("x", 0).is_empty());
     }
 

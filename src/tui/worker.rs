@@ -45,6 +45,8 @@ enum Task {
     Ask(Request),
     Poke,
     Become(Opener),
+    /// The bench holds a sender of its own, so the end is said, not seen.
+    Stop,
 }
 
 impl Worker {
@@ -103,7 +105,9 @@ impl Worker {
 
     /// Ends the thread once it has answered what it is at. A source with a collector stops it cleanly.
     pub fn stop(mut self) {
-        self.requests = None;
+        if let Some(requests) = self.requests.take() {
+            let _ = requests.send(Task::Stop);
+        }
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
@@ -155,6 +159,7 @@ impl Bench {
             match task {
                 Some(Task::Ask(request)) => self.answer(request),
                 Some(Task::Poke) => self.look(),
+                Some(Task::Stop) => return,
                 Some(Task::Become(open)) => {
                     self.open = open;
                     self.source = None;
@@ -316,7 +321,8 @@ fn refusal(request: &Request) -> Option<Answer> {
     }
 }
 
-fn ask(source: &mut dyn Source, request: Request) -> Result<Answer, Trouble> {
+/// One question, answered.
+pub fn ask(source: &mut dyn Source, request: Request) -> Result<Answer, Trouble> {
     Ok(match request {
         Request::Open | Request::Reload => Answer::Trouble(Trouble::unsupported("not a question")),
         Request::Get(ids) => Answer::Memories(source.get(&ids)?),

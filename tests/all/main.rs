@@ -24,6 +24,7 @@ mod readme;
 mod recall_live;
 mod recording;
 mod rig;
+mod screen;
 mod serve;
 mod transcripts;
 

@@ -182,6 +182,7 @@ pub struct Rig {
 /// No waiting but where a test asks for it.
 pub fn quick() -> Pace {
     Pace {
+        confirm: Duration::from_millis(20),
         quiet: Duration::from_millis(40),
         settle: Duration::from_secs(3600),
         look: Duration::from_secs(3600),

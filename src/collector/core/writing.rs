@@ -47,6 +47,7 @@ impl Core {
         match self.writer.write(now) {
             Some(recorded) => {
                 self.snapshot.last_write_at = Some(now);
+                self.wrote = true;
                 if was_blocked.is_some() {
                     self.unblocked();
                 }

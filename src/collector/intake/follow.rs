@@ -5,8 +5,9 @@ use std::time::Instant;
 
 use super::super::input::{Delivery, FileNo, Input, Lane};
 use super::Intake;
+use super::tracked::placeholder;
 use crate::config::monotonic;
-use crate::memory::EventKey;
+use crate::memory::{EventKey, SessionId};
 use crate::transcript::locate::{self, AgentMeta, FileKind};
 use crate::transcript::tail::{self, Look};
 use crate::transcript::watch::Watching;
@@ -58,6 +59,26 @@ impl Intake {
             self.fresh_sorted = false;
         } else {
             self.live.push_back(no);
+        }
+    }
+
+    /// Reads the files of a session again: the ledger knows what of them is decided.
+    pub(super) fn reread(&mut self, session: &SessionId) {
+        for at in 0..self.files.len() {
+            let file = &self.files[at];
+            if file.lane != Lane::Live || file.gone || file.ignored || file.session.as_ref() != Some(session) {
+                continue;
+            }
+            let mut file = std::mem::replace(&mut self.files[at], placeholder());
+            let floor = (file.floor, file.floor_events);
+            self.begin_again(&mut file);
+            // The bytes are the same: so is where the older part of them ends.
+            (file.floor, file.floor_events) = floor;
+            file.floor_time = None;
+            self.files[at] = file;
+            if let Ok(no) = u32::try_from(at) {
+                self.look(FileNo(no));
+            }
         }
     }
 

@@ -129,8 +129,8 @@ impl Intake {
         Ok(if at_end { Sliced::End } else { Sliced::More })
     }
 
-    /// The file is not the one that was read: from its first byte, in a new generation.
-    fn begin_again(&mut self, file: &mut Tracked) {
+    /// The file is not the one that was read, or is to be read once more: from its first byte, in a new generation.
+    pub(super) fn begin_again(&mut self, file: &mut Tracked) {
         file.tail.restart();
         file.reader = None;
         file.safe = SafePoint::default();
@@ -370,7 +370,7 @@ impl Intake {
         }
         if !file.settled && file.grown_at + self.pace.settle <= now {
             self.settle(no);
-        } else if !file.quieted && file.grown_at + self.pace.quiet <= now {
+        } else if !file.quieted && file.deadline(&self.pace).is_some_and(|at| at <= now) {
             self.quiet(no, false);
         }
     }

@@ -14,7 +14,7 @@ use crate::memory::{AgentId, EventKey, ProjectRef, SessionId, Timestamp};
 use crate::store::api::CursorRow;
 use crate::transcript::event::Event;
 use crate::transcript::locate::{self, FileKind};
-use crate::transcript::reader::{Reader, SafePoint};
+use crate::transcript::reader::{Awaits, Reader, SafePoint};
 use crate::transcript::tail::{self, FileId, Stat, Tail};
 
 /// Suffix of the cursor row that tells how far the older part of a file was read.
@@ -151,8 +151,11 @@ impl Tracked {
     /// When something is due without the file growing.
     pub fn deadline(&self, pace: &Pace) -> Option<Instant> {
         let parked = self.parked.as_ref().map(|parked| parked.until);
+        let confirmed = self.reader.as_ref().is_some_and(|reader| reader.awaits() == Awaits::Confirmation);
         let quiet = if self.queued {
             None
+        } else if !self.quieted && confirmed {
+            Some(self.grown_at + pace.confirm)
         } else if !self.quieted {
             Some(self.grown_at + pace.quiet)
         } else if !self.settled {

@@ -11,6 +11,7 @@ use super::super::core::Core;
 use super::super::health::{Problem, Snapshot};
 use super::super::input::{Ask, Delivery, Input, Order};
 use super::super::lock::{self, ROOM};
+use super::super::upkeep::Upkeep;
 use super::super::write::Blocked;
 use super::{Ended, ROOTS, StartError};
 use crate::config::monotonic;
@@ -39,6 +40,7 @@ pub(super) struct Loop<'a> {
     pub(super) known_roots: Vec<String>,
     /// Whether this run looks at every file, so that what it saw is what there was.
     pub(super) looks_at_all: bool,
+    pub(super) upkeep: Upkeep,
     /// Deliveries that could not be taken because the database does not answer.
     pub(super) parked: VecDeque<Box<Delivery>>,
     pub(super) parked_until: Option<Instant>,
@@ -60,6 +62,7 @@ impl Loop<'_> {
                     if let Some(ended) = self.at_rest() {
                         return ended;
                     }
+                    self.keep_up();
                     match self.inbox.recv_timeout(self.patience()) {
                         Ok(input) => Some(input),
                         Err(RecvTimeoutError::Timeout) => None,
@@ -78,6 +81,9 @@ impl Loop<'_> {
     }
 
     fn take(&mut self, input: Input) -> Option<Ended> {
+        if let Input::Read(_) | Input::Answered(_) = input {
+            self.upkeep.busy(monotonic(), false);
+        }
         match input {
             Input::Read(delivery) => self.read(delivery),
             Input::Caught => {
@@ -212,6 +218,17 @@ impl Loop<'_> {
         }
     }
 
+    /// Something useful while nothing comes in.
+    fn keep_up(&mut self) {
+        let now = monotonic();
+        if self.core.take_wrote() {
+            self.upkeep.busy(now, true);
+        } else if !self.resting {
+            let time = self.clock.now();
+            self.upkeep.work(self.core.writer_mut().store_mut(), now, time);
+        }
+    }
+
     /// How long to wait for the next input at most.
     fn patience(&self) -> Duration {
         let now = monotonic();
@@ -220,6 +237,9 @@ impl Loop<'_> {
             until = until.min(at);
         }
         if let Some(at) = self.parked_until {
+            until = until.min(at);
+        }
+        if let Some(at) = self.upkeep.due().filter(|_| !self.resting) {
             until = until.min(at);
         }
         let mut wait = until.saturating_duration_since(now);

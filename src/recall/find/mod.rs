@@ -16,6 +16,8 @@ mod scan;
 mod scope;
 mod words;
 
+use std::collections::HashSet;
+
 use crate::memory::{Memory, MemoryId};
 use crate::store::api::{Filter, Order};
 use crate::store::{Result, Store};
@@ -131,6 +133,11 @@ impl Found {
 const DEEPEST: usize = 20_000;
 /// How deep rankings are fused.
 const FUSED: usize = 200;
+/// Share of the likeness of related texts below which a memory is a stranger: where nobody asked for meaning by name, it
+/// is left out, since something is always nearest.
+const STRANGER: f64 = 0.5;
+/// What a word in common adds to a likeness.
+const WORD_IN_COMMON: f64 = 0.01;
 
 /// Answers. Only the database itself can fail.
 pub fn find(store: &Store, ask: &Ask<'_>) -> Result<Found> {
@@ -152,7 +159,7 @@ pub fn find(store: &Store, ask: &Ask<'_>) -> Result<Found> {
         Engine::Exact => search.run_exact(&mut found, true)?,
         Engine::Fuzzy => search.run_fuzzy(&mut found)?,
         Engine::Meaning => {
-            let near = search.near(&mut found)?;
+            let (near, _) = search.near(&mut found)?;
             found.items = search.taken(near, Engine::Meaning);
             found.more = found.items.len() > ask.limit;
             found.items.truncate(ask.limit);
@@ -313,7 +320,7 @@ impl Search<'_> {
         let (all, _) = self.by_words(Order::Relevance, FUSED)?;
         let all_words = all.len();
         rankings.push((1.5, all));
-        let near = self.near(found)?;
+        let (mut near, judged) = self.near(found)?;
         if all_words < self.ask.limit
             && let Some(any) = words::any_of(query)
         {
@@ -321,29 +328,38 @@ impl Search<'_> {
             let hits = self.store.matching(&any, &self.filter, Order::Relevance, FUSED)?;
             let hits = hits.hits.into_iter().filter(|hit| self.passes(&hit.memory, &judge));
             let items = hits.map(|hit| Item { memory: hit.memory, score: hit.score, why: vec![Engine::Words] });
-            // One word in common says less than meaning does: where meaning has an opinion of a memory, such a hit
-            // only tips the scales. One it has none of (no vector yet, or too far down) keeps its full weight.
-            let (known, unknown): (Vec<Item>, Vec<Item>) =
-                items.partition(|item| near.iter().any(|other| other.memory.id == item.memory.id));
-            rankings.push((0.03, known));
+            // One word in common says less than meaning does: where meaning has an opinion of a memory, such a hit only
+            // decides between equals. One it has none of (no vector yet) keeps its full weight.
+            let (known, unknown): (Vec<Item>, Vec<Item>) = items.partition(|item| judged.contains(&item.memory.id));
+            for item in &mut near {
+                if known.iter().any(|other| other.memory.id == item.memory.id) {
+                    item.score += WORD_IN_COMMON;
+                    item.why.push(Engine::Words);
+                }
+            }
+            near.sort_by(|a, b| b.score.total_cmp(&a.score));
             rankings.push((1.0, unknown));
         }
-        rankings.push((1.0, self.taken(near, Engine::Meaning)));
+        for item in &mut near {
+            item.why.push(Engine::Meaning);
+        }
+        rankings.push((1.0, near));
         found.items = fuse(rankings);
         found.more = found.items.len() > self.ask.limit;
         found.items.truncate(self.ask.limit);
         Ok(())
     }
 
-    /// The nearest in meaning that meet the conditions. Notes why, if there is no answer.
-    fn near(&self, found: &mut Found) -> Result<Vec<Item>> {
+    /// The nearest in meaning that meet the conditions, and all that meaning had an opinion of. Notes why, if there is no
+    /// answer.
+    fn near(&self, found: &mut Found) -> Result<(Vec<Item>, HashSet<MemoryId>)> {
         let text = self.ask.query.plain();
         let meaning = match self.ask.meaning {
             Ok(meaning) if !text.is_empty() => meaning,
-            Ok(_) => return Ok(Vec::new()),
+            Ok(_) => return Ok((Vec::new(), HashSet::new())),
             Err(why) => {
                 found.notes.push(format!("meaning: unavailable ({why})"));
-                return Ok(Vec::new());
+                return Ok((Vec::new(), HashSet::new()));
             }
         };
         // Filter before rank: read on until enough of the nearest meet the conditions.
@@ -354,15 +370,20 @@ impl Search<'_> {
                 Ok(nearest) => nearest,
                 Err(why) => {
                     found.notes.push(format!("meaning: unavailable ({why})"));
-                    return Ok(Vec::new());
+                    return Ok((Vec::new(), HashSet::new()));
                 }
             };
             let end = nearest.len() < depth || depth >= DEEPEST;
-            let ids: Vec<(MemoryId, f64)> = nearest.iter().map(|(id, like)| (*id, f64::from(*like))).collect();
+            let judged: HashSet<MemoryId> = nearest.iter().map(|(id, _)| *id).collect();
+            let mut ids: Vec<(MemoryId, f64)> = nearest.iter().map(|(id, like)| (*id, f64::from(*like))).collect();
+            if self.ask.engine == Engine::Auto {
+                ids.retain(|(_, like)| *like >= STRANGER * f64::from(meaning.threshold()));
+            }
+            let end = end || ids.len() < nearest.len();
             let items = self.hydrate(&ids, &judge, FUSED)?;
             if items.len() >= self.ask.limit || end {
                 found.engines.push(Engine::Meaning);
-                return Ok(items);
+                return Ok((items, judged));
             }
             depth = depth.saturating_mul(10).min(DEEPEST);
         }

@@ -243,15 +243,56 @@ fn a107_words_always_answer_and_the_answer_says_which_engines_ran() {
 #[test]
 fn words_and_meaning_are_fused_behind_the_filter() {
     let store = reference();
-    let table = Table(vec![(2, 0.9), (5, 0.8), (1, 0.7), (3, 0.6)]);
+    let table = Table(vec![(2, 0.9), (5, 0.8), (1, 0.7), (3, 0.6), (4, 0.1)]);
     let found = ask(&store, "credential renewal clash project:alpha", Engine::Auto, Ok(&table));
     let found_ids: Vec<i64> = found.items.iter().map(|item| item.memory.id.0).collect();
-    assert_eq!(found_ids, [2, 1, 3], "beta's row is not among them");
+    assert_eq!(found_ids, [2, 1, 3], "beta's row is not among them, and 4 is a stranger");
     assert_eq!(found.engines_line(), "words + meaning");
     // Found by both beats found by one.
     let found = ask(&store, "race sort:relevance", Engine::Auto, Ok(&table));
     assert_eq!(found.items[0].memory.id.0, 1);
     assert_eq!(found.items[0].why, [Engine::Words, Engine::Meaning]);
+}
+
+/// A title of the shared evaluation set with its questions.
+fn evaluation() -> Option<Vec<serde_json::Value>> {
+    let beside = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared");
+    let shared = std::env::var_os("CMEM_SHARED").map_or(beside, std::path::PathBuf::from);
+    #[allow(clippy::disallowed_methods, reason = "a test reads the shared evaluation set")]
+    let text = std::fs::read_to_string(shared.join("eval/meaning.jsonl")).ok();
+    if text.is_none() {
+        println!("skipped: the shared evaluation set is not here");
+    }
+    Some(text?.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
+}
+
+/// The whole way of a question, words and meaning fused, over the evaluation set.
+#[cfg(feature = "meaning")]
+#[test]
+fn questions_in_two_languages_find_their_memory_by_words_and_meaning() {
+    if cfg!(debug_assertions) {
+        println!("skipped: the nets are too slow without optimisation; run with --release");
+        return;
+    }
+    let Some(rows) = evaluation() else { return };
+    let titles = rows.iter().map(|row| memory("2026-03-01T10:00:00Z", row["title"].as_str().unwrap(), ""));
+    let mut store = store(titles.collect());
+    while crate::recall::nearest::fill(&mut store, 50).unwrap() > 0 {}
+    let meaning = crate::recall::nearest::by_setting("builtin").unwrap();
+    for (language, first, third) in [("en", 0.80, 0.95), ("zh", 0.85, 0.95)] {
+        let (mut asked, mut at_one, mut at_three) = (0.0, 0.0, 0.0);
+        for (at, row) in rows.iter().enumerate() {
+            for question in row["queries"][language].as_array().unwrap() {
+                let found = ask(&store, question.as_str().unwrap(), Engine::Auto, Ok(&*meaning));
+                let rank = found.items.iter().position(|item| item.memory.id.0 == at as i64 + 1);
+                asked += 1.0;
+                at_one += f64::from(u8::from(rank == Some(0)));
+                at_three += f64::from(u8::from(rank.is_some_and(|rank| rank < 3)));
+            }
+        }
+        println!("{language}: @1 {:.2} @3 {:.2} of {asked}", at_one / asked, at_three / asked);
+        assert!(at_one / asked >= first && at_three / asked >= third, "{language}");
+    }
 }
 
 #[test]

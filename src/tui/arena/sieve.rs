@@ -230,9 +230,11 @@ impl Sieve {
         self.types.get(ix).copied().unwrap_or(true)
             && self.shown_types.get(ix).copied().unwrap_or(true)
             && self.wild.is_none_or(|yes| wild == yes)
-            // Summaries and prompts have no type of their own to hide.
+            // Summaries and prompts have no type of their own: they go when types are asked for, or all others hidden.
             || (row.flags.0 & (RowFlags::SUMMARY | RowFlags::PROMPT) != 0
-                && self.types.iter().all(|wanted| *wanted) && self.wild != Some(true))
+                && self.types.iter().all(|wanted| *wanted)
+                && self.shown_types.get(ix).copied().unwrap_or(true)
+                && self.wild != Some(true))
     }
 
     /// Sifts `rows`, newest first.

@@ -15,8 +15,9 @@ pub struct LineEdit {
 impl LineEdit {
     /// A line with the cursor at its end.
     pub fn new(text: impl Into<String>) -> Self {
-        let text = text.into();
-        Self { cursor: text.len(), text }
+        let mut line = Self::default();
+        line.insert(&text.into());
+        line
     }
 
     /// What is typed.
@@ -41,8 +42,9 @@ impl LineEdit {
 
     /// Types text at the cursor; what is no printable character becomes a space.
     pub fn insert(&mut self, typed: &str) {
-        for ch in typed.chars() {
-            let ch = if ch.is_control() { ' ' } else { ch };
+        // What is edited may come from a memory: it is drawn, so it is made safe first (A102).
+        for ch in crate::memory::safe_text(typed).chars() {
+            let ch = if ch == '\n' { ' ' } else { ch };
             if self.text.len() + ch.len_utf8() > LONGEST {
                 return;
             }
@@ -139,6 +141,6 @@ mod tests {
         line.home();
         line.backspace();
         line.insert("\u{1b}[");
-        assert_eq!(line.text(), " [two ");
+        assert_eq!(line.text(), "␛[two ");
     }
 }

@@ -11,6 +11,7 @@ use jiff::tz::TimeZone;
 
 use super::rows::Rows;
 use crate::memory::{MemoryId, from_millis};
+use crate::recall::query::Judge;
 use crate::store::api::PageKey;
 use crate::tui::arena::{Arena, Row, RowIx};
 use crate::tui::width::Widths;
@@ -115,6 +116,8 @@ pub struct Shape<'a> {
     pub headings: bool,
     /// Headings are tiers, not days: something is searched for.
     pub tiers: bool,
+    /// What is searched for.
+    pub judge: Option<&'a Judge>,
     /// Local zone.
     pub zone: &'a TimeZone,
     /// The newest row that counts as seen; the unseen line stands above it.
@@ -132,11 +135,16 @@ impl Shape<'_> {
         }
         let Some(row) = self.rows.get(pos).map(|ix| self.arena.row(ix)) else { return 1 };
         let two = if self.wraps_title {
-            self.widths.of(self.arena.title(row)) > self.title_cells
+            self.widths.of(self.arena.title(row)) > self.title_cells || self.matches_elsewhere(row)
         } else {
             row.flags.kind() == crate::memory::Kind::Observation && !self.arena.subtitle(row).is_empty()
         };
         if two { 2 } else { 1 }
+    }
+
+    /// The match is not in the title: the second line shows where it is.
+    pub fn matches_elsewhere(&self, row: &Row) -> bool {
+        self.judge.is_some_and(|judge| judge.marks(self.arena.title(row)).is_empty())
     }
 
     /// Whether a heading stands above a place, were it not the first visible one.

@@ -289,6 +289,13 @@ pub struct Snapshot {
     scope_name: String,
 }
 
+impl Snapshot {
+    /// The memory that was under the cursor.
+    pub fn cursor_id(&self, arena: &Arena) -> Option<i64> {
+        self.cursor.map(|ix| arena.row(ix).id)
+    }
+}
+
 impl State {
     /// A screen that knows nothing yet.
     pub fn new(

@@ -110,3 +110,43 @@ impl Drop for Guard {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use portable_pty::{PtySize, native_pty_system};
+
+    use super::*;
+
+    #[test]
+    #[allow(clippy::disallowed_methods, reason = "opens the other end of a pseudo-terminal")]
+    fn d09_a_panic_in_any_thread_gives_the_terminal_back() {
+        let pair = native_pty_system().openpty(PtySize::default()).unwrap();
+        let path = pair.master.tty_name().unwrap();
+        let open = || std::fs::OpenOptions::new().read(true).write(true).open(&path).unwrap().into();
+        let tty = Tty::from_fds(open(), open());
+        let before = rustix::termios::tcgetattr(tty.input()).unwrap();
+        let guard = Guard::new(&tty, true).unwrap();
+        let raw = rustix::termios::tcgetattr(tty.input()).unwrap();
+        assert_ne!(raw.local_modes, before.local_modes);
+        let panicked = std::thread::spawn(|| panic!("somewhere else")).join();
+        assert!(panicked.is_err());
+        let after = rustix::termios::tcgetattr(tty.input()).unwrap();
+        assert_eq!(after.local_modes, before.local_modes);
+        assert_eq!(after.input_modes, before.input_modes);
+        drop(guard);
+        let mut reader = pair.master.try_clone_reader().unwrap();
+        let mut bytes = vec![0; 4096];
+        let mut seen = Vec::new();
+        while !String::from_utf8_lossy(&seen).contains("\x1b[?1049l") {
+            let n = reader.read(&mut bytes).unwrap();
+            seen.extend_from_slice(&bytes[..n]);
+        }
+        let text = String::from_utf8_lossy(&seen);
+        assert_eq!(text.matches("\x1b[?1049l").count(), 1, "given back once, not twice");
+        for off in ["\x1b[?2004l", "\x1b[?1004l", "\x1b[?1000l", "\x1b[?25h"] {
+            assert!(text.contains(off), "{off:?}");
+        }
+    }
+}

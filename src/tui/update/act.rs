@@ -11,7 +11,9 @@ pub fn act(state: &mut State, action: Action, times: u32, out: &mut Out) {
     if action.writes() && !may_write(state) {
         return;
     }
-    *state.action_uses.entry(action.name()).or_default() += 1;
+    if !matches!(action, Action::Palette | Action::Help) {
+        *state.action_uses.entry(action.name()).or_default() += 1;
+    }
     if pages::act(state, action, times, out) {
         return;
     }

@@ -226,6 +226,9 @@ pub fn answered(state: &mut State, done: Done, result: Result<Applied, Trouble>,
                 }
             }
             say(state, done, &applied);
+            if done == Done::Undo && state.guard.tripped.is_none() {
+                state.restore_cursor = applied.ids.first().map(|id| id.0);
+            }
             for id in &applied.ids {
                 if state.detail.id == Some(*id) {
                     state.detail.memory = None;

@@ -159,6 +159,12 @@ pub fn changed(state: &mut State, changes: Changes, out: &mut Out) {
     replace(state, &absorbed);
     leave(state, &gone);
     arrive(state, &absorbed.added, live, out);
+    // A memory that was put back takes the cursor along.
+    if let Some(id) = state.restore_cursor
+        && go_to_id(state, MemoryId(id))
+    {
+        state.restore_cursor = None;
+    }
     if let Some(id) = state.detail.id
         && changes.gone.contains(&id)
     {

@@ -21,16 +21,17 @@ pub fn key(state: &mut State, key: Key, out: &mut Out) {
     if guarded(state, key, out) {
         return;
     }
-    feed::mark_seen(state);
     if state.popup.is_some() {
         popup(state, key, out);
-        return;
-    }
-    if state.search.line.is_some() {
+    } else if state.search.line.is_some() {
         line::key(state, key, out);
-        return;
+    } else {
+        command(state, key, out);
     }
-    command(state, key, out);
+    // After what the key meant: `gn` still finds the line that was there.
+    if state.pending.is_empty() {
+        feed::mark_seen(state);
+    }
 }
 
 /// Whether the guard stepped in.
@@ -68,7 +69,9 @@ fn takes_text(state: &State) -> bool {
 fn trip(state: &mut State, out: &mut Out) {
     state.guard.trip();
     if let Some(snapshot) = state.before_run.take() {
+        let cursor = snapshot.cursor_id(&state.arena);
         let text = state.restore(*snapshot);
+        state.restore_cursor = cursor;
         query::apply(state, &text, out);
         query::relist_types(state);
     }
@@ -98,7 +101,8 @@ pub fn paste(state: &mut State, text: &str, out: &mut Out) {
     if state.guard.tripped.is_some() {
         return;
     }
-    let text = crate::memory::safe_line(text);
+    // Terminals send a pasted line's end as a carriage return.
+    let text = crate::memory::safe_line(&text.replace('\r', "\n"));
     let short = crate::memory::clip_chars(&text, 200);
     match &mut state.popup {
         Some(Popup::Line(line)) => line.edit.insert(short),

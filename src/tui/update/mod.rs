@@ -181,6 +181,9 @@ pub fn next_deadline(state: &State) -> Option<i64> {
 /// After everything: the feed stands right, the detail is asked for, a view has its data.
 fn settle(state: &mut State, out: &mut Out) {
     feed::settle(state);
+    if state.detail.scroll > 0 && state.view == View::Feed {
+        state.detail.scroll = state.detail.scroll.min(super::view::last_scroll(state));
+    }
     feed::ask_detail(state, out);
     pages::ask(state, out);
 }

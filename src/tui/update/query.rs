@@ -335,7 +335,8 @@ fn find_closest(state: &mut State) {
         }
     }
     let words: Vec<&str> = text.split_whitespace().collect();
-    if state.search.query.groups.len() > 1
+    if !state.search.query.groups.is_empty()
+        && words.len() > 1
         && let Some((_, rest)) = words.split_last()
     {
         tries.push((rest.join(" "), format!("drop “{}”", words[words.len() - 1]), String::new()));

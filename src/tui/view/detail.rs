@@ -86,6 +86,15 @@ pub fn draw_lines(ui: &mut Ui<'_>, area: Rect, lines: &[DetailLine], scroll: usi
     }
 }
 
+/// The farthest the detail can be scrolled on this screen.
+pub fn last_scroll(state: &State) -> usize {
+    let area = crate::tui::layout::screen(state).detail_inner();
+    let Some(memory) = state.detail.current() else { return 0 };
+    let wanted = state.detail.scroll + usize::from(area.height);
+    let lines = lay_out(state, memory, area.width.saturating_sub(2), wanted).len();
+    if lines >= wanted { state.detail.scroll } else { lines.saturating_sub(usize::from(area.height)) }
+}
+
 fn wrapped(widths: Widths, text: &str, width: u16, max: usize, role: Role) -> Vec<DetailLine> {
     widths.wrap(text, usize::from(width), max).into_iter().map(|range| vec![(text[range].to_owned(), role)]).collect()
 }

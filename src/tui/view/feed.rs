@@ -169,6 +169,13 @@ fn row(ui: &mut Ui<'_>, area: Rect, shape: &Shape<'_>, pos: usize, part: u8) {
         style = style.patch(state.look.theme.of(Role::Fresh));
     }
     if part == 1 {
+        let found = if shape.wraps_title && shape.matches_elsewhere(&row) { snippet(ui, pos, &row) } else { None };
+        if let Some((field, text)) = found {
+            let x = ui.text(area.x + indent, area.y, 11, &format!("{field}: "), Role::Muted);
+            snippet_line(ui, x, area, &text);
+            cursor_tint(ui, area, here);
+            return;
+        }
         let text = if shape.wraps_title {
             let first = ui.canvas.widths.wrap(title, shape.title_cells, 1);
             first.first().map_or("", |range| title[range.end..].trim_start())
@@ -182,7 +189,8 @@ fn row(ui: &mut Ui<'_>, area: Rect, shape: &Shape<'_>, pos: usize, part: u8) {
         front(ui, area, shape, pos, &row, fresh);
         let shown = if shape.density == Density::Two && shape.wraps_title {
             let first = ui.canvas.widths.wrap(title, shape.title_cells, 1);
-            first.first().map_or(title, |range| &title[range.clone()])
+            let whole = shape.matches_elsewhere(&row);
+            first.first().filter(|_| !whole).map_or(title, |range| &title[range.clone()])
         } else {
             title
         };
@@ -195,12 +203,16 @@ fn row(ui: &mut Ui<'_>, area: Rect, shape: &Shape<'_>, pos: usize, part: u8) {
     if marked && !here {
         ui.canvas.tint(Rect { width: 3.min(area.width), ..area }, state.look.theme.of(Role::Mark));
     }
-    if here {
-        if part == 0 {
-            ui.cursor_row(area);
-        } else if state.focused {
-            ui.canvas.tint(area, state.look.theme.of(Role::Cursor));
-        }
+    if here && part == 0 {
+        ui.cursor_row(area);
+    } else {
+        cursor_tint(ui, area, here);
+    }
+}
+
+fn cursor_tint(ui: &mut Ui<'_>, area: Rect, here: bool) {
+    if here && ui.state.focused {
+        ui.canvas.tint(area, ui.state.look.theme.of(Role::Cursor));
     }
 }
 
@@ -252,7 +264,7 @@ fn front(ui: &mut Ui<'_>, area: Rect, shape: &Shape<'_>, pos: usize, row: &Row, 
         at += cells + 1;
         if shape.tiers {
             let day = ui.day(ui.date(row.created_ms));
-            ui.text(at, y, 6, &day, Role::Muted);
+            ui.text_right(at + 6, y, 6, &day, Role::Muted);
             at += 7;
         }
     }
@@ -339,14 +351,19 @@ fn title_line(ui: &mut Ui<'_>, area: Rect, pos: usize, row: &Row, title: &str, s
     let end = ui.marked(area.x, area.y, half, title, &marks, style);
     let x = end.max(area.x + half.min(24)) + 2;
     let x = ui.text(x, area.y, area.right().saturating_sub(x), &format!("{field}: "), Role::Muted);
-    let found = state.search.judge.marks(&text);
-    // The match stands near the beginning, whatever stands before it.
+    snippet_line(ui, x, area, &text);
+}
+
+/// A text with its match near the beginning, whatever stands before it.
+fn snippet_line(ui: &mut Ui<'_>, x: u16, area: Rect, text: &str) {
+    let judge = &ui.state.search.judge;
+    let found = judge.marks(text);
     let from = found.first().map_or(0, |mark| {
         let back = text[..mark.start].char_indices().rev().nth(11).map_or(0, |(at, _)| at);
         text[back..mark.start].find(' ').map_or(back, |space| if back == 0 { 0 } else { back + space + 1 })
     });
-    let shown = if from == 0 { text } else { format!("{}{}", ui.signs.ellipsis, &text[from..]) };
-    let found = state.search.judge.marks(&shown);
+    let shown = if from == 0 { text.to_owned() } else { format!("{}{}", ui.signs.ellipsis, &text[from..]) };
+    let found = judge.marks(&shown);
     let muted = ui.role(Role::Muted);
     ui.marked(x, area.y, area.right().saturating_sub(x), &shown, &found, muted);
 }

@@ -12,13 +12,16 @@ use crate::tui::theme::Role;
 pub fn rec_only(ui: &mut Ui<'_>) {
     let (text, role) = rec_cell(ui.state);
     let width = ui.state.size.0;
-    ui.text(0, 0, width, &text, role);
+    // The state says more than the word before it.
+    let text = if ui.cells(&text) > width { text.trim_start_matches("REC ") } else { &text };
+    ui.text(0, 0, width, text, role);
 }
 
 /// Project, recording, new: one line, and as many titles as there are lines below it.
 pub fn ticker(ui: &mut Ui<'_>) {
     let width = ui.state.size.0;
     let (rec, role) = rec_cell(ui.state);
+    let rec = if ui.cells(&rec) > width { rec.trim_start_matches("REC ").to_owned() } else { rec };
     let project = ui.state.scope_name.clone();
     let new = unseen(ui.state);
     let marked = ui.state.marks.ids.len();

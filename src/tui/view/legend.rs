@@ -145,7 +145,7 @@ pub fn popup(ui: &mut Ui<'_>, legend: &Legend) {
     let (known, wild) = entries(ui.state);
     let lines = known.len() + if wild.is_empty() { 0 } else { 1 + wild.len().min(8) };
     let title = if legend.only { "Types: only which?" } else { "Types" };
-    let area = boxed(ui, 34, lines as u16 + 2, title, "esc", "letter toggles  A all  I invert  O only  . wild");
+    let area = boxed(ui, 34, lines as u16 + 2, title, "esc", "A all  I invert  O only  . wild");
     let inner = Rect { height: area.height.saturating_sub(1), ..area };
     column(ui, inner, legend.scroll.min(known.len().saturating_sub(usize::from(inner.height))));
     // Letters stand at the right edge, where the eye finds them.

@@ -26,6 +26,7 @@ use ratatui::buffer::Buffer;
 use super::layout::{Breadth, screen};
 use super::state::{Popup, State, View};
 
+pub use detail::last_scroll;
 pub use observer::report;
 pub use rec::{rec_cell, shows_ages};
 pub use ui::{age, thousands, tokens};

@@ -40,7 +40,9 @@ pub fn draw(ui: &mut Ui<'_>, strip: &Strip) {
     }
     match &strip.answer {
         Answer::Yes => {
-            let text = format!("[n] keep (default)   [y] {} {}{pinned}", strip.verb, strip.count);
+            let narrow = ui.screen.breadth() <= Breadth::Slim;
+            let keep = if narrow { "[n] keep  " } else { "[n] keep (default)   " };
+            let text = format!("{keep}[y] {} {}{pinned}", strip.verb, strip.count);
             ui.text(inside.x + 1, y, room, &text, Role::Strong);
         }
         Answer::Count(line) => {

@@ -83,9 +83,10 @@ fn heat(ui: &mut Ui<'_>, area: Rect, counts: &Counts) {
     let state = ui.state;
     let cursor = state.pages.timeline.cursor;
     let today = local_hour(state, state.now).div_euclid(24);
-    let side = if area.width >= 90 { 38 } else { 0 };
+    // The map is 69 columns: label, 24 hours of two cells, the day's sum.
+    let side = if area.width >= 97 { (area.width - 69).min(64) } else { 0 };
     let map = Rect { width: area.width - side, ..area };
-    let rows = i64::from(map.height.saturating_sub(7)).clamp(3, 31);
+    let rows = i64::from(map.height.saturating_sub(8)).clamp(3, 31);
     // The day of the cursor stays on the screen.
     let day = cursor.div_euclid(24);
     let newest = today.min(day + rows / 2).max(day);
@@ -186,8 +187,8 @@ fn bars(ui: &mut Ui<'_>, area: Rect, counts: &Counts) {
         };
         ui.text(area.x, y, 11, &format!("{sign}{label}"), if here { Role::Strong } else { Role::Muted });
         let n = counts.day(day);
-        let room = area.width.saturating_sub(11 + 8);
-        bar(ui, area.x + 11, y, room, n, peak);
+        let room = area.width.saturating_sub(12 + 8);
+        bar(ui, area.x + 12, y, room, n, peak);
         ui.text_right(area.right().saturating_sub(1), y, 7, &thousands(n), Role::Muted);
         if here && state.focused {
             let style = ui.state.look.theme.of(Role::Cursor);
