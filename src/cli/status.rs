@@ -109,6 +109,12 @@ fn told(report: &Report, now: Timestamp, ctx: &Ctx) -> String {
             ),
         );
         line("spent today", spent(health));
+        // One project is all of it.
+        for spend in health.spend.iter().filter(|_| health.spend.len() > 1).take(5) {
+            let name = if spend.project.is_empty() { "no project" } else { &spend.project };
+            let tokens = spend.input_tokens + spend.cached_tokens + spend.output_tokens;
+            line("", format!("{name}: {} calls, {tokens} tokens, ${:.4}", spend.calls, spend.cost));
+        }
     }
     line("kept", format!("{} memories, {} sessions, {} projects", health.memories, health.sessions, health.projects));
     for gap in report.snapshot.iter().filter(|_| report.alive).flat_map(|snapshot| &snapshot.gaps) {

@@ -255,6 +255,23 @@ pub struct Calls {
     pub quarantined: u64,
 }
 
+/// What a project's calls cost today.
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
+pub struct ProjectSpend {
+    /// Root; empty for sessions that never named a directory.
+    pub project: String,
+    /// Calls.
+    pub calls: u64,
+    /// Input tokens not read from a cache.
+    pub input_tokens: u64,
+    /// Input tokens read from a cache.
+    pub cached_tokens: u64,
+    /// Output tokens.
+    pub output_tokens: u64,
+    /// US dollars.
+    pub cost: f64,
+}
+
 /// What may be spent in a day; 0 is no limit.
 #[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct Limits {
@@ -301,6 +318,9 @@ pub struct Health {
     pub tokens_today: u64,
     /// US dollars today.
     pub cost_today: f64,
+    /// The same by project, dearest first.
+    #[serde(default)]
+    pub spend: Vec<ProjectSpend>,
     /// What may be spent.
     pub budget: Limits,
     /// Memories kept.

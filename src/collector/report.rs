@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use jiff::SignedDuration;
 use jiff::tz::TimeZone;
 
-use super::health::{Calls, Evidence, Health, Limits, Lines, Paused, SILENT, Snapshot};
+use super::health::{Calls, Evidence, Health, Limits, Lines, Paused, ProjectSpend, SILENT, Snapshot};
 use super::lock;
 use crate::config::{Dirs, Settings};
 use crate::memory::Timestamp;
@@ -126,7 +126,20 @@ fn counted(store: &Store, settings: &Settings, now: Timestamp, zone: &TimeZone) 
         health.tokens_today += spend.input_tokens + spend.cached_tokens + spend.output_tokens;
         health.cost_today += spend.cost;
         health.calls.add(&spend.outcome, spend.calls);
+        let known = health.spend.iter_mut().position(|it| it.project == spend.project_root);
+        let at = known.unwrap_or_else(|| {
+            health.spend.push(ProjectSpend { project: spend.project_root.clone(), ..ProjectSpend::default() });
+            health.spend.len() - 1
+        });
+        let row = &mut health.spend[at];
+        row.calls += spend.calls;
+        row.input_tokens += spend.input_tokens;
+        row.cached_tokens += spend.cached_tokens;
+        row.output_tokens += spend.output_tokens;
+        row.cost += spend.cost;
     }
+    let size = |it: &ProjectSpend| it.input_tokens + it.output_tokens;
+    health.spend.sort_by(|one, other| other.cost.total_cmp(&one.cost).then(size(other).cmp(&size(one))));
     for count in store.type_counts(&crate::store::Filter {
         kinds: vec![crate::memory::Kind::Observation, crate::memory::Kind::Summary, crate::memory::Kind::Prompt],
         with_excluded_projects: true,

@@ -416,6 +416,7 @@ fn a046_no_hook_of_the_users_runs_and_the_sign_in_in_settings_is_used() {
         watch(&home, &client, &server, auth, &[]).ok();
         assert!(!touched.exists(), "a hook ran");
         let requests = server.requests();
+        assert!(!home.claude().join("history.jsonl").exists(), "a044: nothing of ours in the lists of the client");
         assert_eq!(requests.len(), 2);
         assert!(!requests[0]["body"].to_string().contains("MARKER-OF-CLAUDE-MD"));
         nobody_left(&home);

@@ -216,3 +216,28 @@ fn refining_has_a_model_tell_rows_anew_and_keeps_ids_and_times() {
     let undone = home.run(&["list", "--json", "--kind", "obs"]).ok().json()[0].clone();
     assert_eq!((&undone["title"], &undone["source"]), (&before["title"], &before["source"]));
 }
+
+#[test]
+fn a049_tokens_and_money_of_the_day_are_told_by_project() {
+    let home = Home::new();
+    pool_fix(&home);
+    let other = turn("s2", "and there", &[("Bash", json!({"command": "x"}), "M2")], "Also done over there.");
+    home.transcript("-w-beta/s2.jsonl", &other.replace("/w/alpha", "/w/beta"));
+    let client = client(&home, &[says(GOOD)]);
+    watch(&home, &client).ok();
+    let mut status = home.command(&["status", "--json"]);
+    let status: Value = serde_json::from_str(&Run::of(status.env_remove("CMEM_NOW").output().unwrap()).out).unwrap();
+    assert_eq!(status["calls"]["total"], 2);
+    assert_eq!(status["tokens_today"], 2_200);
+    let spend = status["spend"].as_array().unwrap();
+    let mut projects: Vec<&str> = spend.iter().map(|it| it["project"].as_str().unwrap()).collect();
+    projects.sort_unstable();
+    assert_eq!(projects, ["/w/alpha", "/w/beta"]);
+    for row in spend {
+        assert_eq!(
+            (row["calls"].as_u64(), row["input_tokens"].as_u64(), row["output_tokens"].as_u64()),
+            (Some(1), Some(1_000), Some(100))
+        );
+        assert!((row["cost"].as_f64().unwrap() - 0.002).abs() < 1e-9);
+    }
+}
