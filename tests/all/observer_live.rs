@@ -15,6 +15,19 @@ use serde_json::{Value, json};
 
 use super::support::{Home, Run};
 
+/// The kit, if it is here with what it needs.
+fn kit_alone() -> Option<PathBuf> {
+    let shared = std::env::var_os("CMEM_SHARED")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"), PathBuf::from);
+    let kit = shared.join("client");
+    let python = Command::new("python3").arg("--version").output().is_ok_and(|it| it.status.success());
+    if python && kit.join("fake_messages_api.py").is_file() {
+        return Some(kit);
+    }
+    eprintln!("skipped: no client kit (CMEM_SHARED) or no python3");
+    None
+}
+
 /// The installed client and the kit, if both are here.
 fn kit() -> Option<(PathBuf, PathBuf)> {
     let shared = std::env::var_os("CMEM_SHARED")
@@ -148,6 +161,19 @@ fn transcripts(home: &Home, sessions: usize, calls: usize) {
         }
         home.transcript(&format!("-w-alpha/{session}.jsonl"), &(lines.join("\n") + "\n"));
     }
+}
+
+/// The same without the client: cmem asks the scripted API itself.
+fn watch_http(home: &Home, server: &Server, key: &str) -> Run {
+    let mut command = home.command(&["watch", "--once", "--from-start"]);
+    command
+        .env_remove("CMEM_NOW")
+        .env("CMEM_OBSERVER_PROVIDER", "anthropic")
+        .env("CMEM_OBSERVER_RETRY_MIN", "0.2")
+        .env("CMEM_OBSERVER_TURN_TIMEOUT", "20")
+        .env("ANTHROPIC_BASE_URL", format!("http://127.0.0.1:{}/as/observer", server.port))
+        .env("ANTHROPIC_API_KEY", key);
+    Run::of(command.output().unwrap())
 }
 
 /// What a scenario came to: exit code, calls by outcome, observations, events in quarantine, requests at the API.
@@ -493,4 +519,69 @@ fn a072_many_sessions_share_two_children() {
     });
     assert_eq!(outcome(&home, &run, &server), "exit 0; skipped 12, stored 12; 12 memories; 24 requests");
     assert!((1..=2).contains(&peak), "{peak} children");
+}
+
+/// Scenarios over HTTP, without a client in between.
+const HTTP: &[(&str, &str)] = &[
+    ("break-before-headers", "exit 0; retried 1, skipped 1, stored 1; 1 memories; 3 requests"),
+    ("break-reset", "exit 0; skipped 1, stored 1; 1 memories; 2 requests"),
+    ("empty", "exit 0; retried 1, skipped 1, stored 1; 1 memories; 3 requests"),
+    ("empty-always", "exit 0; retried 1, skipped 1; 0 memories; 2 requests"),
+    ("fixed", "exit 0; skipped 1, stored 1; 1 memories; 2 requests"),
+    ("skip", "exit 0; skipped 1; 0 memories; 1 requests"),
+    ("prose", "exit 0; skipped 1; 0 memories; 1 requests"),
+    (
+        "http-401",
+        "exit 3 (error: recording is paused: the observer is not signed in); paused 1; 0 memories; 1 requests",
+    ),
+    (
+        "http-403-once",
+        "exit 3 (error: recording is paused: the observer is not signed in); paused 1; 0 memories; 1 requests",
+    ),
+    (
+        "http-404",
+        "exit 3 (error: recording is paused: the observer's model is unknown); paused 1; 0 memories; 1 requests",
+    ),
+    (
+        "http-429-long",
+        "exit 3 (error: recording is paused: the service asks to wait); paused 1; 0 memories; 1 requests",
+    ),
+    ("http-429-short", "exit 0; paused 1, skipped 1, stored 1; 1 memories; 3 requests"),
+    ("http-500", "exit 3 (error: recording is paused: the service is in trouble); retried 6; 0 memories; 6 requests"),
+    ("http-529", "exit 3 (error: recording is paused: the service is in trouble); retried 6; 0 memories; 6 requests"),
+    ("http-529-twice", "exit 0; retried 2, skipped 1, stored 1; 1 memories; 4 requests"),
+    ("max-tokens", "exit 0; retried 1, skipped 1, stored 1; 1 memories; 3 requests"),
+    (
+        "no-credit",
+        "exit 3 (error: recording is paused: the account cannot be billed); paused 1; 0 memories; 1 requests",
+    ),
+    ("prompt-too-long-always", "exit 0; quarantined 1; 0 memories; 1 requests"),
+    (
+        "quota",
+        "exit 3 (error: recording is paused: the service asks to wait); paused 1, stored 1; 1 memories; 2 requests",
+    ),
+    (
+        "quota-prose",
+        "exit 3 (error: recording is paused: the account's limit is reached); paused 1; 0 memories; 1 requests",
+    ),
+    ("slow", "exit 0; skipped 1, stored 1; 1 memories; 2 requests"),
+    ("tool-use", "exit 0; retried 1, skipped 1, stored 1; 1 memories; 3 requests"),
+];
+
+#[test]
+fn the_http_provider_comes_to_the_same_outcomes() {
+    let Some(kit) = kit_alone() else { return };
+    let mut failures = Vec::new();
+    for (name, expected) in HTTP {
+        let home = Home::new();
+        transcripts(&home, 1, 1);
+        let server = Server::start(&home, &kit, &kit.join(format!("scenarios/{name}.json")));
+        let run = watch_http(&home, &server, "sk-ant-fake-for-loopback");
+        let got = outcome(&home, &run, &server);
+        assert!(!run.err.contains("sk-ant-fake"), "a key is never shown");
+        if got != *expected {
+            failures.push(format!("{name}:\n  {got}\n  expected\n  {expected}"));
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
