@@ -61,6 +61,11 @@ pub fn provider_now(options: &Options) -> &'static str {
 
 /// The judge the settings ask for; `None`: the observer without a model, which needs none of this.
 pub fn judge_for(options: &Options) -> Option<JudgeMaker> {
+    // Without the program `auto` is the rules themselves, on whole turns and without a wait for slots or budget. It is
+    // looked for again at the next start; where it is there but does not start, `Auto` stands in.
+    if provider_now(options) == "offline" {
+        return None;
+    }
     let (provider, maker) = provider_for(options, options.settings.observer.provider.as_str())?;
     Some(judge_with(options, Config::of(&options.settings, provider), maker))
 }

@@ -212,7 +212,9 @@ impl Loop<'_> {
             // A hiccup of the service is waited for; what lasts is not.
             (Some(paused), _) => {
                 let soon = self.clock.now() + SOON;
-                paused.next_try.is_none_or(|at| at > soon).then_some(Ended::Paused(paused))
+                let hiccup = matches!(paused.reason.as_str(), "server" | "rate-limit");
+                let waited_for = hiccup && paused.next_try.is_some_and(|at| at <= soon);
+                (!waited_for).then_some(Ended::Paused(paused))
             }
             _ => None,
         }
