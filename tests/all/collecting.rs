@@ -203,7 +203,7 @@ fn a079_at_the_watch_limit_files_are_polled_and_status_says_so() {
     let running = rig.start();
     append(&rig.transcript(&session(1)), &Lines::of(&session(1), "aaaaaaaa").work("M1").text());
     running.until("M1 is stored without events", || rig.stored("M1") == 1);
-    assert_eq!(health(&rig).watch, "poll");
+    running.until("status says so", || health(&rig).watch == "poll");
     running.stop();
 }
 
