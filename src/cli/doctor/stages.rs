@@ -89,7 +89,7 @@ pub fn transcripts(ctx: &Ctx) -> Finding {
         );
     }
     let all = files.len();
-    files.sort_by(|a, b| b.0.cmp(&a.0));
+    files.sort_by_key(|file| std::cmp::Reverse(file.0));
     let mut counts = Counts::default();
     for (_, path) in files.iter().take(SAMPLE) {
         let mut reader = Reader::new(FileRole { session: "".into(), agent: None, parent_call: None });
