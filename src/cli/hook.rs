@@ -102,9 +102,7 @@ fn said(moment: Moment, ctx: &Ctx) -> Option<String> {
         mode: &mode,
         zone: &ctx.zone,
         now: ctx.now(),
-        meaning: &|| -> Result<Box<dyn Nearest>, String> {
-            crate::recall::nearest::by_setting(&ctx.settings.meaning.model)
-        },
+        meaning: &|| -> Result<Box<dyn Nearest>, String> { crate::recall::nearest::by_setting(&ctx.settings.meaning) },
     };
     let output = answer(moment, &input, &mut Resolver::new(&ctx.env), &settled)?;
     Some(output.to_json())

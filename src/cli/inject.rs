@@ -96,7 +96,7 @@ fn build(args: &Args, ctx: &Ctx) -> Result<Context, CliError> {
             teller.before_read(&project, &file, &[]).map_err(failed)?
         }
         ["prompt", text] => {
-            let meaning = crate::recall::nearest::by_setting(&ctx.settings.meaning.model);
+            let meaning = crate::recall::nearest::by_setting(&ctx.settings.meaning);
             let meaning = meaning.as_ref().map(|it| &**it).map_err(String::as_str);
             teller.with_prompt(&project, text, meaning, &[]).map_err(failed)?
         }

@@ -12,6 +12,7 @@ use crate::mcp::{Door, serve_stdio};
 use crate::memory::{ProjectRef, Timestamp};
 use crate::mode::Mode;
 use crate::recall::find::Nearest;
+use crate::recall::nearest;
 use crate::store::api::ProjectInfo;
 use crate::store::{Access, Store, StoreError};
 
@@ -75,6 +76,7 @@ impl Door for Machine {
     }
 
     fn meaning(&self) -> Result<Box<dyn Nearest>, String> {
-        crate::recall::nearest::by_setting(&self.ctx.settings.meaning.model)
+        let engine = nearest::by_setting(&self.ctx.settings.meaning)?;
+        Ok(Box::new(nearest::Prepared::new(engine, self.ctx.dirs.database(), self.ctx.now())))
     }
 }

@@ -89,7 +89,7 @@ pub fn run(args: Args, ctx: &Ctx) -> Result<ExitCode, CliError> {
             let types = types.map(|it| TypeWord { id: it.id.clone(), letter: it.letter, label: it.label.clone() });
             let vocabulary = Vocabulary { types: types.collect(), ..Vocabulary::default() };
             let query = Query::parse(text, &vocabulary, &local);
-            let meaning = crate::recall::nearest::by_setting(&ctx.settings.meaning.model);
+            let meaning = crate::recall::nearest::by_setting(&ctx.settings.meaning);
             let ask = Ask {
                 query: &query,
                 scope: &scope,

@@ -29,9 +29,7 @@ pub struct Filler {
 impl Filler {
     /// Starts one, where settings and build want vectors.
     pub fn start(database: PathBuf, settings: &Settings, clock: Arc<dyn Clock>) -> Option<Self> {
-        if cfg!(debug_assertions) || !nearest::is_builtin(&settings.meaning.model) {
-            return None;
-        }
+        let engine = nearest::by_setting(&settings.meaning).ok().filter(|engine| !engine.is_slow())?;
         let (stop, stopped) = channel::<()>();
         let work = move || {
             let Ok(mut store) = Store::open(&database, Access::ReadWrite, clock.now()) else { return };
@@ -44,7 +42,7 @@ impl Filler {
                     continue;
                 }
                 // A side job that fails is tried again later; what it makes can always be made anew.
-                match nearest::fill(&mut store, BATCH) {
+                match engine.fill(&mut store, BATCH) {
                     Ok(0) => complete_at = version,
                     Ok(_) => wait = Duration::from_millis(5),
                     Err(_) => {}

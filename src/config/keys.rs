@@ -164,6 +164,7 @@ pub const KEYS: &[Key] = &[
     k("trash.steps", Accepts::Whole(0, 1_000_000), "Steps of undo that are kept"),
     k("meaning.model", Accepts::OneOfOrUrl(&["builtin", "off"]), "Search by meaning: the built-in model, none, or an embeddings endpoint"),
     k("meaning.name", Accepts::Text, "Model name for an endpoint"),
+    k("meaning.key_env", Accepts::Text, "Environment variable that holds the endpoint's key"),
     k("log.level", Accepts::OneOf(&["error", "warn", "info", "debug", "trace"]), "How much is logged"),
     k("log.days", Accepts::Whole(0, 36_500), "Days a log file is kept"),
     k("log.max_mb", Accepts::Whole(1, 100_000), "Largest log file in megabytes"),

@@ -266,11 +266,13 @@ pub struct MeaningSettings {
     pub model: String,
     /// Model name for an endpoint.
     pub name: String,
+    /// Environment variable that holds the endpoint's key; empty: it needs none.
+    pub key_env: String,
 }
 
 impl Default for MeaningSettings {
     fn default() -> Self {
-        Self { model: "builtin".into(), name: String::new() }
+        Self { model: "builtin".into(), name: String::new(), key_env: String::new() }
     }
 }
 

@@ -29,7 +29,8 @@ impl Hub {
         // What is wrong with a mode is the collector's to report; lists still need signs for types.
         let (mode, _) = active_mode(dirs, settings);
         let (exclusions, _) = Exclusions::new(&settings.record.exclude, dirs.home.as_deref(), CaseRule::of_host());
-        let meaning = nearest::by_setting(&settings.meaning.model);
+        let meaning = nearest::by_setting(&settings.meaning)
+            .map(|engine| Box::new(nearest::Prepared::new(engine, dirs.database(), now)) as Box<dyn Nearest>);
         Ok(Self { store, mode, exclusions, meaning })
     }
 

@@ -1,10 +1,14 @@
 //! Finding and telling: the query language, search, timeline, and what a session is given back.
 //!
 //! `query` reads what a user types, `find` answers it, `timeline` shows what lies around a moment, `context` and
-//! `file_context` choose what a session is told, `render` writes lines. Absent from it: terminals, sockets.
+//! `file_context` choose what a session is told, `render` writes lines. Absent from it: terminals, and sockets but for
+//! `endpoint`'s, which is used only where the settings name a service.
 
 /// What a session is told when it starts.
 pub mod context;
+
+/// Meaning from a service of the user's choice.
+pub mod endpoint;
 
 /// The rows the telling side chooses from.
 pub mod fetch;

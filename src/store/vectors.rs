@@ -65,6 +65,19 @@ impl Store {
         Ok(found.unwrap_or(0))
     }
 
+    /// The length of a model's vectors: the newest that any were kept with.
+    pub fn vector_dim(&self, model: &str) -> Result<Option<usize>> {
+        let found: Option<i64> = self
+            .conn
+            .prepare_cached(
+                "SELECT dim FROM vector_model vm WHERE name = ?1 \
+                 AND EXISTS (SELECT 1 FROM vector v WHERE v.model = vm.id) ORDER BY id DESC LIMIT 1",
+            )?
+            .query_row([model], |row| row.get(0))
+            .optional()?;
+        Ok(found.and_then(|dim| usize::try_from(dim).ok()))
+    }
+
     /// Hands out every vector of a model: memory, scale, bytes. A damaged one is passed over.
     pub fn vectors(&self, model: &str, dim: usize, each: &mut dyn FnMut(MemoryId, f32, &[u8])) -> Result<()> {
         let model = self.model_id(model, dim)?;

@@ -67,6 +67,22 @@ pub trait Nearest: Send {
 
     /// Likeness from which two texts may be called related.
     fn threshold(&self) -> f32;
+
+    /// How many memories have no vector yet.
+    fn pending(&self, _store: &Store) -> u64 {
+        0
+    }
+
+    /// Makes vectors for at most `limit` memories that lack one, newest first, and keeps them; 0 means that none is left
+    /// to make. Meant to be called behind the writes, a few at a time.
+    fn fill(&self, _store: &mut Store, _limit: usize) -> std::result::Result<usize, String> {
+        Ok(0)
+    }
+
+    /// A vector takes so long here that nobody should wait for one.
+    fn is_slow(&self) -> bool {
+        false
+    }
 }
 
 /// A question.

@@ -277,8 +277,8 @@ fn questions_in_two_languages_find_their_memory_by_words_and_meaning() {
     let Some(rows) = evaluation() else { return };
     let titles = rows.iter().map(|row| memory("2026-03-01T10:00:00Z", row["title"].as_str().unwrap(), ""));
     let mut store = store(titles.collect());
-    while crate::recall::nearest::fill(&mut store, 50).unwrap() > 0 {}
-    let meaning = crate::recall::nearest::by_setting("builtin").unwrap();
+    let meaning = crate::recall::nearest::by_setting(&crate::config::Settings::default().meaning).unwrap();
+    while meaning.fill(&mut store, 50).unwrap() > 0 {}
     for (language, first, third) in [("en", 0.80, 0.95), ("zh", 0.85, 0.95)] {
         let (mut asked, mut at_one, mut at_three) = (0.0, 0.0, 0.0);
         for (at, row) in rows.iter().enumerate() {
