@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::{
-    add, backfill, backup, completions, config, doctor, edit, events, exclude, export, history, hook, import, inject,
-    inspect, install, list, man, mcp, merge, mode, pause, pin, project, purge, redact, refine, relocate, restore,
-    retype, schema, search, serve, show, status, timeline, trash, tui, watch, why,
+    add, backfill, backup, bench, completions, config, doctor, edit, events, exclude, export, history, hook, import,
+    inject, inspect, install, keys, list, man, mcp, merge, mode, pause, pin, project, purge, redact, refine, relocate,
+    restore, retype, schema, search, serve, show, split, status, timeline, trash, tui, watch, why,
 };
 
 /// A memory across sessions for Claude Code, and a terminal to see, search and curate it.
@@ -62,6 +62,10 @@ fn setting(text: &str) -> Result<(String, String), String> {
 pub enum Command {
     /// The browser: memories as they come, beside the agent
     Tui(tui::Args),
+    /// The browser in a pane of its own: tmux, zellij, WezTerm, kitty
+    Split(split::Args),
+    /// The keys of the browser as they apply
+    Keys(keys::Args),
     /// Collect without a screen
     Watch(watch::Args),
     /// Read transcripts from before the first start
@@ -148,6 +152,12 @@ pub enum Command {
     Man(man::Args),
     /// JSON schemas
     Schema(schema::Args),
+    /// How fast the browser is on this machine
+    #[command(hide = true)]
+    Bench(bench::Args),
+    /// Pictures of the browser over sample memories
+    #[command(hide = true)]
+    Pictures(bench::Pictures),
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ pub mod rows;
 pub mod add;
 pub mod backfill;
 pub mod backup;
+pub mod bench;
 pub mod completions;
 pub mod config;
 pub mod doctor;
@@ -28,6 +29,7 @@ pub mod import;
 pub mod inject;
 pub mod inspect;
 pub mod install;
+pub mod keys;
 pub mod list;
 pub mod man;
 pub mod mcp;
@@ -46,6 +48,7 @@ pub mod schema;
 pub mod search;
 pub mod serve;
 pub mod show;
+pub mod split;
 pub mod status;
 pub mod timeline;
 pub mod transcripts;
@@ -100,6 +103,7 @@ fn dispatch(cli: Cli) -> Result<ExitCode, CliError> {
         Command::Completions(args) => return completions::run(args),
         Command::Man(args) => return man::run(args),
         Command::Schema(args) => return schema::run(args),
+        Command::Pictures(args) => return bench::pictures(args),
         _ => {}
     }
     let mut ctx = match Ctx::load(&cli.global) {
@@ -119,6 +123,9 @@ fn dispatch(cli: Cli) -> Result<ExitCode, CliError> {
             let _apart = args.folder.as_deref().map(|folder| apart::Apart::from(&mut ctx, folder)).transpose()?;
             tui::run(args, &ctx)
         }
+        Command::Split(args) => split::run(args, &ctx),
+        Command::Keys(args) => keys::run(args, &ctx),
+        Command::Bench(args) => bench::run(args, &ctx),
         Command::Watch(args) => watch::run(args, &ctx),
         Command::Backfill(args) => backfill::run(args, &ctx),
         Command::Status(args) => status::run(args, &ctx),
@@ -159,6 +166,6 @@ fn dispatch(cli: Cli) -> Result<ExitCode, CliError> {
         Command::Uninstall(args) => install::uninstall(args, &ctx),
         Command::Config(args) => config::run(args, &ctx),
         Command::Mode(args) => mode::run(args, &ctx),
-        Command::Completions(_) | Command::Man(_) | Command::Schema(_) => Ok(ExitCode::SUCCESS),
+        Command::Completions(_) | Command::Man(_) | Command::Schema(_) | Command::Pictures(_) => Ok(ExitCode::SUCCESS),
     }
 }

@@ -19,6 +19,7 @@ mod modes;
 mod observer_claude;
 mod observer_live;
 mod observing;
+mod pictures;
 mod privacy;
 mod readme;
 mod recall_live;

@@ -8,11 +8,13 @@ use std::path::Path;
 use clap::CommandFactory;
 use cmem::cli::Cli;
 use cmem::config::{Settings, keys};
+use cmem::tui::action::Action;
+use cmem::tui::keymap::{Keymap, Place};
 
 #[test]
 fn the_table_of_commands_is_true() {
     let mut table = String::from("| command | does |\n|---|---|\n");
-    for command in Cli::command().get_subcommands() {
+    for command in Cli::command().get_subcommands().filter(|command| !command.is_hide_set()) {
         let about = command.get_about().unwrap().to_string();
         let _ = writeln!(table, "| `cmem {}` | {} |", command.get_name(), about);
     }
@@ -36,6 +38,20 @@ fn the_table_of_settings_is_true() {
         let _ = writeln!(table, "| `{}` | {default} | {}{accepted} |", key.name, key.about);
     }
     hold("settings", &table);
+}
+
+#[test]
+fn the_table_of_keys_is_true() {
+    let map = Keymap::shipped();
+    let mut table = String::from("| keys | does |\n|---|---|\n");
+    for action in Action::ALL {
+        let keys = map.keys_of(Place::Feed, *action);
+        if !keys.is_empty() {
+            let keys: Vec<String> = keys.iter().map(|key| format!("`{}`", key.replace('|', "\\|"))).collect();
+            let _ = writeln!(table, "| {} | {} |", keys.join(" "), action.help());
+        }
+    }
+    hold("keys", &table);
 }
 
 /// The commands a newcomer types are ones that exist.

@@ -5,7 +5,7 @@ mod health;
 mod journal;
 mod make;
 mod source;
-mod words;
+pub mod words;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};

@@ -26,6 +26,8 @@ pub struct Guard {
     pub steps: Vec<i64>,
     /// Changes asked for in this run and not yet answered.
     pub unanswered: u32,
+    /// Changes of a burst that are still under way: taken back when they are answered, whatever happens meanwhile.
+    pub take_back: u32,
     /// Set while keys are ignored: how many were, how many changes were taken back.
     pub tripped: Option<Tripped>,
     /// When the input that is open was opened, and whether in the middle of a run.
@@ -110,6 +112,7 @@ impl Guard {
     /// Keys do nothing from now on.
     pub fn trip(&mut self) {
         self.tripped = Some(Tripped { ignored: self.recent.len() as u32, taken_back: 0 });
+        self.take_back += std::mem::take(&mut self.unanswered);
         self.recent.clear();
     }
 }

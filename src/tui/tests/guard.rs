@@ -114,6 +114,18 @@ fn d01_a_change_still_under_way_is_taken_back_when_it_comes() {
 }
 
 #[test]
+fn d01_going_on_before_the_answer_comes_still_takes_it_back() {
+    let mut stage = screen((100, 30));
+    let before = contents(&stage);
+    stage.slow = true;
+    stage.typed("delete the old", 50);
+    stage.keys("esc j j");
+    stage.slow = false;
+    stage.answer();
+    assert_eq!(contents(&stage), before);
+}
+
+#[test]
 fn d01_pasted_text_is_search_text_never_keys() {
     let mut stage = screen((100, 30));
     let before = contents(&stage);

@@ -99,6 +99,8 @@ fn named_cells_have_their_style_in_every_theme() {
         let cursor = buf.cell((list.x + 20, list.y + 1)).unwrap().style();
         let wanted = base.patch(theme.of(Role::Cursor));
         assert_eq!(cursor.bg, Some(wanted.bg.unwrap_or(Color::Reset)), "{name}: the cursor's bar");
+        let sign = buf.cell((list.x + 2, list.y + 1)).unwrap().style();
+        assert_eq!((sign.fg, sign.bg), (cursor.fg, cursor.bg), "{name}: one colour all along the bar");
         assert_eq!(
             cursor.add_modifier.contains(Modifier::REVERSED),
             wanted.add_modifier.contains(Modifier::REVERSED),

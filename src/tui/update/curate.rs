@@ -214,16 +214,19 @@ pub fn answered(state: &mut State, done: Done, result: Result<Applied, Trouble>,
     state.guard.unanswered = state.guard.unanswered.saturating_sub(u32::from(in_run && done == Done::Change));
     match result {
         Ok(applied) => {
-            if let (Done::Change, Some(step), true) = (done, applied.step, in_run) {
-                match &mut state.guard.tripped {
-                    // The guard stepped in while this was under way.
-                    Some(tripped) => {
+            if done == Done::Change && state.guard.take_back > 0 {
+                // The guard stepped in while this was under way.
+                state.guard.take_back -= 1;
+                if let Some(step) = applied.step {
+                    if let Some(tripped) = &mut state.guard.tripped {
                         tripped.taken_back += 1;
-                        out.push(Effect::Ask(Request::Undo(Some(step))));
-                        return;
                     }
-                    None => state.guard.steps.push(step),
+                    out.push(Effect::Ask(Request::Undo(Some(step))));
                 }
+                return;
+            }
+            if let (Done::Change, Some(step), true) = (done, applied.step, in_run) {
+                state.guard.steps.push(step);
             }
             say(state, done, &applied);
             if done == Done::Undo && state.guard.tripped.is_none() {

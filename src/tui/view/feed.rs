@@ -212,7 +212,7 @@ fn row(ui: &mut Ui<'_>, area: Rect, shape: &Shape<'_>, pos: usize, part: u8) {
 
 fn cursor_tint(ui: &mut Ui<'_>, area: Rect, here: bool) {
     if here && ui.state.focused {
-        ui.canvas.tint(area, ui.state.look.theme.of(Role::Cursor));
+        ui.bar(area);
     }
 }
 

@@ -59,7 +59,8 @@ fn wide(ui: &mut Ui<'_>, area: Rect) {
     let inside = ui.frame(right, "Tokens", &budget, false);
     let lines = usage(ui, inside.width);
     put(ui, inside, &lines);
-    let middle = Rect { y: area.y + 8, height: (area.height - 8) / 2, width: half + 6, ..area };
+    // As high as the funnel needs: what went wrong gets the rest.
+    let middle = Rect { y: area.y + 8, height: ((area.height - 8) / 2).min(10), width: half + 6, ..area };
     let waiting = format!("{} waiting", thousands(vitals.waiting));
     let inside = ui.frame(middle, "Queue", &waiting, false);
     let lines = queue(state, inside.width, usize::from(inside.height).saturating_sub(1));

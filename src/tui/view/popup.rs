@@ -87,8 +87,7 @@ pub fn picker(ui: &mut Ui<'_>, picker: &Picker) {
         ui.text(x, line.y, line.right().saturating_sub(x + cells + 2), &item.label, role);
         ui.text_right(line.right().saturating_sub(1), line.y, cells, right, Role::Muted);
         if at == picker.cursor && picker.purpose != Purpose::Read {
-            let style = ui.state.look.theme.of(Role::Cursor);
-            ui.canvas.tint(line, style);
+            ui.bar(line);
             let sign = ui.signs.cursor;
             let style = ui.canvas.buf.cell((line.x, line.y)).map(|cell| cell.style()).unwrap_or_default();
             ui.canvas.put(line.x, line.y, 1, sign, style);

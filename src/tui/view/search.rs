@@ -94,9 +94,11 @@ fn below(ui: &mut Ui<'_>, y: u16) {
             if x + ui.cells(&text) + 3 > area.right() {
                 break;
             }
+            if at > 0 {
+                x = ui.text(x, y, 3, " · ", Role::Border);
+            }
             let role = if at == completion.at { Role::Accent } else { Role::Muted };
             x = ui.text(x, y, area.right() - x, &text, role);
-            x = ui.text(x, y, 3, " · ", Role::Border);
         }
     } else if let Some(fault) = state.search.query.faults.first() {
         let what = match &fault.suggestion {

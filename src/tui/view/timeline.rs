@@ -121,8 +121,7 @@ fn heat(ui: &mut Ui<'_>, area: Rect, counts: &Counts) {
             let at = x + hour as u16 * 2;
             ui.text(at, y, 2, &cell, Role::Chart);
             if (from..to).contains(&(this * 24 + hour)) {
-                let style = ui.state.look.theme.of(Role::Cursor);
-                ui.canvas.tint(Rect { x: at, y, width: 2, height: 1 }, style);
+                ui.bar(Rect { x: at, y, width: 2, height: 1 });
                 if !ui.cursor.1 {
                     ui.cursor = ((at, y), false);
                 }
@@ -191,8 +190,7 @@ fn bars(ui: &mut Ui<'_>, area: Rect, counts: &Counts) {
         bar(ui, area.x + 12, y, room, n, peak);
         ui.text_right(area.right().saturating_sub(1), y, 7, &thousands(n), Role::Muted);
         if here && state.focused {
-            let style = ui.state.look.theme.of(Role::Cursor);
-            ui.canvas.tint(Rect { x: area.x, y, width: 10.min(area.width), height: 1 }, style);
+            ui.bar(Rect { x: area.x, y, width: 10.min(area.width), height: 1 });
             ui.cursor = ((area.x, y), false);
         }
     }
@@ -235,8 +233,7 @@ fn hours(ui: &mut Ui<'_>, area: Rect, counts: &Counts) {
         bar(ui, area.x + 12, y, area.width.saturating_sub(20), n, peak);
         ui.text_right(area.right().saturating_sub(1), y, 7, &thousands(n), Role::Muted);
         if here && state.focused {
-            let style = ui.state.look.theme.of(Role::Cursor);
-            ui.canvas.tint(Rect { x: area.x, y, width: 12.min(area.width), height: 1 }, style);
+            ui.bar(Rect { x: area.x, y, width: 12.min(area.width), height: 1 });
             ui.cursor = ((area.x, y), false);
         }
     }

@@ -170,8 +170,7 @@ impl<'a> Ui<'a> {
     /// The bar of the active row: strong while the keys are here, only a sign when they are elsewhere.
     pub fn cursor_row(&mut self, area: Rect) {
         if self.state.focused {
-            let style = self.state.look.theme.of(Role::Cursor);
-            self.canvas.tint(area, style);
+            self.bar(area);
         }
         if area.height > 0 {
             let sign = self.signs.cursor;
@@ -181,6 +180,13 @@ impl<'a> Ui<'a> {
                 self.cursor = ((area.x, area.y), false);
             }
         }
+    }
+
+    /// Cells of the active row: one colour throughout, or a reversed row would be a patchwork of its colours.
+    pub fn bar(&mut self, area: Rect) {
+        let base = self.state.look.theme.base();
+        let plain = Style { fg: Some(base.fg.unwrap_or_default()), bg: Some(base.bg.unwrap_or_default()), ..Style::default() };
+        self.canvas.tint(area, plain.patch(self.state.look.theme.of(Role::Cursor)));
     }
 
     /// Local time of an instant as `14:31`.
