@@ -119,7 +119,12 @@ fn heat(ui: &mut Ui<'_>, area: Rect, counts: &Counts) {
             let sign = char::from(RAMP[shade.min(RAMP.len() - 1)]);
             let cell: String = std::iter::repeat_n(sign, 2).collect();
             let at = x + hour as u16 * 2;
-            ui.text(at, y, 2, &cell, Role::Chart);
+            let role = match shade {
+                0..=3 => Role::Muted,
+                4..=6 => Role::Chart,
+                _ => Role::Warn,
+            };
+            ui.text(at, y, 2, &cell, role);
             if (from..to).contains(&(this * 24 + hour)) {
                 ui.bar(Rect { x: at, y, width: 2, height: 1 });
                 if !ui.cursor.1 {
@@ -142,20 +147,13 @@ fn heat(ui: &mut Ui<'_>, area: Rect, counts: &Counts) {
         ui.text(x, y, 48, &line, Role::Chart);
     }
     if y + 3 < map.bottom() {
+        let room = map.width.saturating_sub(2);
         let legend = format!("from . few to @ {} an hour", peak.max(1));
-        ui.text(map.x + 1, y + 2, map.width.saturating_sub(2), &legend, Role::Muted);
-        gaps(
-            ui,
-            Rect {
-                x: map.x + 1,
-                y: y + 3,
-                width: map.width.saturating_sub(2),
-                height: map.bottom().saturating_sub(y + 3),
-            },
-            counts,
-            newest,
-            rows,
-        );
+        ui.text(map.x + 1, y + 2, room, &legend, Role::Muted);
+        let (types, total) = by_type(state, (newest - rows + 1) * 24, (newest + 1) * 24);
+        ui.text(map.x + 1, y + 3, room, &format!("by type  {types}   of {}", thousands(total)), Role::Text);
+        let below = Rect { x: map.x + 1, y: y + 4, width: room, height: map.bottom().saturating_sub(y + 4) };
+        gaps(ui, below, counts, newest, rows);
     }
     if side > 0 {
         selection(ui, Rect { x: map.right(), width: side, ..area });

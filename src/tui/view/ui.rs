@@ -185,7 +185,8 @@ impl<'a> Ui<'a> {
     /// Cells of the active row: one colour throughout, or a reversed row would be a patchwork of its colours.
     pub fn bar(&mut self, area: Rect) {
         let base = self.state.look.theme.base();
-        let plain = Style { fg: Some(base.fg.unwrap_or_default()), bg: Some(base.bg.unwrap_or_default()), ..Style::default() };
+        let plain =
+            Style { fg: Some(base.fg.unwrap_or_default()), bg: Some(base.bg.unwrap_or_default()), ..Style::default() };
         self.canvas.tint(area, plain.patch(self.state.look.theme.of(Role::Cursor)));
     }
 
