@@ -4,7 +4,6 @@
 
 use std::collections::HashMap;
 use std::io::{Read, Write};
-use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
@@ -464,7 +463,7 @@ fn a_choice_goes_down_the_pipe_while_the_screen_is_on_the_terminal() {
     pane.sees("Second finding");
     pane.send(b"\r");
     pane.ends();
-    let picked = std::fs::read_to_string(PathBuf::from(home.path("picked.txt"))).unwrap();
+    let picked = std::fs::read_to_string(home.path("picked.txt")).unwrap();
     assert_eq!(picked, format!("chosen {}\n", ids[1].0));
 }
 

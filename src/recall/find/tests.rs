@@ -255,10 +255,10 @@ fn words_and_meaning_are_fused_behind_the_filter() {
 }
 
 /// A title of the shared evaluation set with its questions.
+#[allow(clippy::disallowed_methods, reason = "a test reads the shared evaluation set")]
 fn evaluation() -> Option<Vec<serde_json::Value>> {
     let beside = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared");
     let shared = std::env::var_os("CMEM_SHARED").map_or(beside, std::path::PathBuf::from);
-    #[allow(clippy::disallowed_methods, reason = "a test reads the shared evaluation set")]
     let text = std::fs::read_to_string(shared.join("eval/meaning.jsonl")).ok();
     if text.is_none() {
         println!("skipped: the shared evaluation set is not here");
