@@ -698,7 +698,9 @@ fn backfill_reads_what_is_chosen_and_goes_on_where_it_was() {
         let lines = Lines::of(&session(n), &format!("{n:08x}")).hour(&format!("2026-03-0{n}T10"));
         append(&rig.transcript(&session(n)), &lines.work(&format!("M{n}1")).work(&format!("M{n}2")).text());
     }
-    rig.start().stop();
+    let running = rig.start();
+    running.until("older work is counted", || health(&rig).backlog == 18);
+    running.stop();
     let planned = |rig: &Rig, wanted: &Wanted| {
         let options = rig.options();
         plan(&rig.store(), &options.dirs, &options.env, &rig.settings, wanted, |_, _| {}).unwrap()
