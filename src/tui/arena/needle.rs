@@ -31,6 +31,8 @@ impl Needles {
         let alone = query.groups.iter().filter(|group| group.len() == 1).map(|group| &group[0]);
         let plain = alone.filter(|term| !term.not && term.kind == TermKind::Word && !term.text.is_empty());
         let mut words: Vec<Word> = plain.map(|term| Word::new(&term.text)).collect();
+        // A lone accent folds to nothing, and nothing is everywhere.
+        words.retain(|word| !word.text.is_empty());
         // The longest first: it fails soonest.
         words.sort_by_key(|word| std::cmp::Reverse(word.text.len()));
         Self { words }
@@ -142,6 +144,7 @@ mod tests {
             ("İstanbul ẞ 击", "i", true),
             ("ends in foo(bar)", "foo(bar)", true),
             ("zz", "zzz", false),
+            ("anything", "\u{301}", true),
         ] {
             assert_eq!(finds(title, typed), found, "{typed} in {title}");
         }
