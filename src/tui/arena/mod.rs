@@ -73,9 +73,9 @@ pub struct SessionEntry {
     pub id: String,
     /// What is known of it beyond its rows.
     pub info: Option<SessionInfo>,
-    /// Rows in the arena.
+    /// Its observations in the arena.
     pub rows: u32,
-    /// Rows as the headings last showed them: a heading on a held screen does not change (D.6).
+    /// Observations as the headings last showed them: a heading on a held screen does not change (D.6).
     pub shown: u32,
     /// Its newest summary, whose number is the session's short name (`S171`); 0: none.
     pub summary: i64,
@@ -312,7 +312,7 @@ impl Arena {
 
     fn join_session(&mut self, row: &Row) {
         let session = &mut self.sessions[row.session_ix as usize];
-        session.rows += 1;
+        session.rows += u32::from(is_observation(row));
         if row.flags.has(RowFlags::SUMMARY) {
             session.summary = session.summary.max(row.id);
         }
@@ -321,8 +321,9 @@ impl Arena {
     fn forget(&mut self, ix: RowIx) {
         let row = &mut self.rows[ix as usize];
         row.flags.set(RowFlags::GONE, true);
+        let counted = u32::from(is_observation(row));
         let session = &mut self.sessions[row.session_ix as usize];
-        session.rows = session.rows.saturating_sub(1);
+        session.rows = session.rows.saturating_sub(counted);
     }
 
     /// Takes rows out. Returns those that were there.
@@ -429,6 +430,11 @@ fn take(row: &BatchRow, block: u32, types: &[u16], projects: &[u16], sessions: &
         prompt: row.prompt,
         flags: row.flags,
     }
+}
+
+/// What a heading counts as `obs`: not summaries, not prompts.
+fn is_observation(row: &Row) -> bool {
+    row.flags.0 & (RowFlags::SUMMARY | RowFlags::PROMPT) == 0
 }
 
 fn sort_key(row: &Row) -> (i64, i64) {
