@@ -114,6 +114,7 @@ fn watch(home: &Home, client: &Path, server: &Server, auth: &str, more: &[(&str,
         .env("CMEM_OBSERVER_PROVIDER", "claude")
         .env("CMEM_OBSERVER_CLAUDE_PATH", client)
         .env("CMEM_OBSERVER_RETRY_MIN", "0.2")
+        .env("CMEM_OBSERVER_RETRY_MAX", "1")
         .env("CMEM_OBSERVER_SLOTS", "1")
         .env("ANTHROPIC_BASE_URL", format!("http://127.0.0.1:{}/as/observer", server.port))
         .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
@@ -170,6 +171,7 @@ fn watch_http(home: &Home, server: &Server, key: &str) -> Run {
         .env_remove("CMEM_NOW")
         .env("CMEM_OBSERVER_PROVIDER", "anthropic")
         .env("CMEM_OBSERVER_RETRY_MIN", "0.2")
+        .env("CMEM_OBSERVER_RETRY_MAX", "1")
         .env("CMEM_OBSERVER_TURN_TIMEOUT", "20")
         .env("ANTHROPIC_BASE_URL", format!("http://127.0.0.1:{}/as/observer", server.port))
         .env("ANTHROPIC_API_KEY", key);

@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use crate::gate::reply::{ErrorKind, Reply, ReplyError};
 use crate::memory::{Draft, SessionId, Summary, Timestamp};
+use crate::observer::batch::Batch;
 use crate::observer::budget::Spend;
 use crate::observer::outcome::Final;
 use crate::observer::prompt::{self, Question, is_read_only};
 use crate::observer::provider::{AskKey, Gone, Order, Report, RunKey, RunSpec, Said, Usage};
 use crate::observer::slots::Claim;
-use crate::transcript::event::Body;
+use crate::transcript::event::{Body, Event};
 
 use super::session::{Flight, Frozen, Run, Watched};
 use super::{Effect, HelperReads, Machine, Observed, Settled};
@@ -20,14 +21,44 @@ impl Machine {
         if events.is_empty() {
             return;
         }
+        let (skipped, events): (Vec<Observed>, Vec<Observed>) = match self.config.helper_reads {
+            HelperReads::Skip => events.into_iter().partition(|it| is_helper_read(&it.event)),
+            HelperReads::Ask | HelperReads::Fold => (Vec::new(), events),
+        };
+        if !skipped.is_empty() {
+            let events = skipped.into_iter().map(|it| it.event).collect();
+            self.settle_unasked(&session, live, Arc::new(Batch { events, ..Batch::default() }));
+        }
+        if events.is_empty() {
+            return;
+        }
         let watched = self.sessions.entry(session).or_insert_with(|| Watched::new(now, live));
         watched.live = live;
         for observed in events {
-            let helper_read = observed.event.agent.is_some() && is_read_only(&observed.event);
-            // Skipped ones are settled with the batch they lie in, so that a cursor never waits for their order.
-            let along = helper_read && self.config.helper_reads != HelperReads::Ask;
+            let along = self.config.helper_reads == HelperReads::Fold && is_helper_read(&observed.event);
             watched.push(now, observed, along);
         }
+    }
+
+    /// Events nobody is asked about: words and marks without work, and what helpers only looked at.
+    fn settle_unasked(&mut self, session: &SessionId, live: bool, batch: Arc<Batch>) {
+        let finals = batch
+            .events
+            .iter()
+            .map(|it| {
+                let reason = if matches!(it.body, Body::Tool(_)) { "helper-read" } else { "no-work" };
+                (it.key.clone(), Final::Skipped(reason))
+            })
+            .collect();
+        self.effects.push(Effect::Settle(Box::new(Settled {
+            session: session.clone(),
+            live,
+            batch,
+            drafts: Vec::new(),
+            summary: None,
+            finals,
+            call: None,
+        })));
     }
 
     pub(super) fn hear(&mut self, now: Timestamp, report: Report) {
@@ -176,17 +207,25 @@ impl Machine {
     /// Pending events that are due become work; silent sessions get their summary.
     fn prepare(&mut self, now: Timestamp) {
         let most = self.refused_chars.map_or(self.config.batch_chars, |it| (it / 2).min(self.config.batch_chars));
-        let ids: Vec<SessionId> = self.sessions.keys().cloned().collect();
+        let (config, idle) = (&self.config, self.config.idle);
+        let ready = |it: &Watched| {
+            it.flight.is_none()
+                && it.work.is_empty()
+                && (it.due(config).is_some_and(|at| at <= now)
+                    || (it.at_rest() && (it.touched + idle <= now || it.owes_summary())))
+        };
+        let ids: Vec<SessionId> = self.sessions.iter().filter(|(_, it)| ready(it)).map(|(id, _)| id.clone()).collect();
         for id in ids {
             let mut nothing = Vec::new();
             let Some(watched) = self.sessions.get_mut(&id) else { continue };
+            let live = watched.live;
             while watched.flight.is_none() && watched.work.is_empty() {
                 if watched.due(&self.config).is_none_or(|at| at > now) {
                     break;
                 }
                 match watched.freeze(now, &self.config, most) {
                     Some(Frozen::Ask(work)) => watched.work.push_back(work),
-                    Some(Frozen::Nothing(batch)) => nothing.push((watched.live, batch)),
+                    Some(Frozen::Nothing(batch)) => nothing.push(batch),
                     None => break,
                 }
             }
@@ -194,24 +233,8 @@ impl Machine {
                 let summary = watched.idle_summary(now);
                 watched.work.extend(summary);
             }
-            for (live, batch) in nothing {
-                let finals = batch
-                    .events
-                    .iter()
-                    .map(|it| {
-                        let reason = if matches!(it.body, Body::Tool(_)) { "helper-read" } else { "no-work" };
-                        (it.key.clone(), Final::Skipped(reason))
-                    })
-                    .collect();
-                self.effects.push(Effect::Settle(Box::new(Settled {
-                    session: id.clone(),
-                    live,
-                    batch,
-                    drafts: Vec::new(),
-                    summary: None,
-                    finals,
-                    call: None,
-                })));
+            for batch in nothing {
+                self.settle_unasked(&id, live, batch);
             }
         }
     }
@@ -376,10 +399,14 @@ impl Machine {
         true
     }
 
-    /// Sessions with nothing left are forgotten; their memories are looked up again when they come back.
+    /// Sessions with nothing left are forgotten; their memories are looked up again when they come back. Old ones at
+    /// once: a backfill goes through thousands.
     fn forget(&mut self, now: Timestamp) {
         let idle = self.config.idle;
-        self.sessions.retain(|_, it| !(it.at_rest() && it.run.is_none() && it.touched + idle <= now));
+        self.sessions.retain(|_, it| {
+            let over = !it.live && !it.span.work;
+            !(it.at_rest() && it.run.is_none() && (over || it.touched + idle <= now))
+        });
     }
 
     /// Says when to come back.
@@ -409,4 +436,8 @@ impl Machine {
             self.effects.extend(next.map(Effect::WakeAt));
         }
     }
+}
+
+fn is_helper_read(event: &Event) -> bool {
+    event.agent.is_some() && is_read_only(event)
 }

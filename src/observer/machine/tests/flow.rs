@@ -382,6 +382,13 @@ fn a055_reading_helpers_cost_nothing_of_their_own() {
     assert!(talk.asked[0].mentions(">/w/alpha/x</event>") && !talk.asked[0].mentions("long text"));
     talk.all_settled_once();
 
+    let mut talk = Talk::with(|config, _| config.helper_reads = HelperReads::Skip).play(|_| Act::Say("<skip/>".into()));
+    talk.feed(reads());
+    assert_eq!(talk.fate("s/r7"), Some(Final::Skipped("helper-read")));
+    talk.feed([bash("s", "t1"), turn_end("s", "e")]);
+    assert!(!talk.asked[0].mentions("/w/alpha/x"));
+    talk.all_settled_once();
+
     let mut talk = Talk::with(|config, _| config.helper_reads = HelperReads::Ask).play(|_| Act::Say("<skip/>".into()));
     talk.feed(reads());
     talk.pass(400);
@@ -495,4 +502,22 @@ fn fences_are_never_the_same_twice() {
     let fences: std::collections::BTreeSet<&str> =
         talk.asked.iter().filter_map(|it| it.text.split("<observed-").nth(1)?.get(..8)).collect();
     assert_eq!(fences.len(), talk.asked.len());
+}
+
+#[test]
+fn thousands_of_old_sessions_do_not_slow_each_other() {
+    let mut talk = Talk::new().play(|asked| good(asked, "t"));
+    let begun = crate::config::monotonic();
+    for n in 0..3_000 {
+        let session = format!("old{n}");
+        talk.feed_as(false, [prompt(&session, "u", "do this"), bash(&session, "t"), turn_end(&session, "e")]);
+        talk.step(Input::Settle { session: session.as_str().into(), over: true });
+    }
+    talk.pass(60);
+    talk.all_settled_once();
+    assert_eq!(talk.asked.len(), 3_000);
+    let each = begun.elapsed() / 9_000;
+    println!("{each:?} an event");
+    // A third of a millisecond in a debug build; what grows with the number of sessions would be far more.
+    assert!(each < std::time::Duration::from_millis(5), "{each:?}");
 }
